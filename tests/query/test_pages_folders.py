@@ -149,6 +149,21 @@ def test_python_files(folder: Path) -> None:
     assert cites == [Cite("pkg/tree_walk.py", 2)]
 
 
+def test_rust_modules(folder: Path) -> None:
+    index = made(folder, {
+        "shop/Cargo.toml": '[package]\nname = "shop"\n',
+        "shop/src/lib.rs": "pub mod cart;\npub mod till;\npub struct Price;\n",
+        "shop/src/cart/mod.rs": "#![doc = include_str!(\"../../docs/cart.md\")]\n\npub struct Cart;\n",
+        "shop/docs/cart.md": "What a customer is about to buy.\n\n# More\n",
+        "shop/src/till/mod.rs": "use crate::{Price, cart::Cart};\n\nmod drawer;\npub use self::drawer::Drawer;\n",
+        "shop/src/till/drawer.rs": "pub struct Drawer;\n",
+        "shop/src/till/open/mod.rs": "use crate::Price;\n\npub struct Lid(Price);\n",
+    })  # fmt: skip
+    assert line(index, "shop/src/cart/mod.rs") == "shop/docs/cart.md: “What a customer is about to buy.”"
+    assert line(index, "shop/src/till/mod.rs") == "re-exports 1 name of drawer"
+    assert line(index, "shop/src/till/open/mod.rs") == "defines the struct Lid"
+
+
 def test_c_files(folder: Path) -> None:
     index = made(folder, {
         "a.h": "#ifndef A_H\n#define A_H\nclass Engine {\n public:\n  int run();\n  int stop();\n};\n#endif\n",

@@ -38,6 +38,9 @@ _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n
 _ENTRY = re.compile(rb"^[ \t]++(?:[^<:\n]*+<)?(/?[\w+./-]++)>?[ \t]*+$", re.M)
 _DOC_ROLE = re.compile(rb":doc:`(?:[^`<\n]*<)?(/?[\w+./-]+)>?`")
 _LISTED = re.compile(rb"^[ \t]+\"?([A-Za-z]\w+(?:[-/]\w+)*)\"?[ \t]*\)?$", re.M)  # an argument alone on its line
+# `"tests/ui/*.rs"`: the files of one folder; `"crates/*"`, in a manifest: the packages in it.
+_PATTERN = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-][\w+@./-]*/\*(?:\.\w+)*)[\"'`]")
+_MANIFESTS = (("toml", b"[workspace"), ("json", b'"workspaces"'))
 _LONGEST_WORD = 200
 _LONGEST_FILE = 2_000_000  # bytes; longer files hold data
 _MANIFEST = 500  # a file with more of these words lists files, and says nothing about them; build files aside
@@ -73,6 +76,11 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
         word = match[1].decode()
         if _DOTTED.match(word) or match.end(1) not in path_ends:
             yield match.start(1), word, "dotted" if _DOTTED.match(word) else "stem"
+    is_manifest = any(context.language == language and mark in data for language, mark in _MANIFESTS)
+    if is_manifest or not language_of(context.language).is_keyed:
+        for match in _PATTERN.finditer(data):
+            if not match[1].endswith(b"*") or is_manifest:
+                yield match.start(1), match[1].decode(), "pattern"
     if context.language in C_FAMILY:
         for match in _MACRO_ARGUMENT.finditer(data):
             yield match.start(1), match[1].decode(), "macro"

@@ -48,7 +48,7 @@ _STRUCT_ARGUMENT = re.compile(
 _LAMBDA = re.compile(rb"\]\s*(__(?:host|device)__(?:\s*__(?:host|device)__)?)(?=\s*[({])")
 # `static DEFINE_MUTEX(lock);`
 _STATIC_CALL = re.compile(rb"static\s+(?:const\s+)?[A-Z_][A-Z0-9_]+\s*\(")
-# `TEST_CASE("title", "[tag]") {`: a test of Catch2 or doctest. `TEST_SUITE("title") {` holds tests, as a namespace does.
+# `TEST_CASE("title", "[tag]") {`: a test of Catch2 or doctest; `TEST_SUITE("title") {` holds tests as a namespace does.
 _TITLED_TEST = re.compile(
     rb"^[ \t]*((?:[A-Z0-9]+_)*(?:TEST_SUITE|TEST_CASE(?:_[A-Z]+)*|SCENARIO(?:_METHOD)?)(?:_SIG)?)[ \t]*\(", re.M
 )
@@ -330,7 +330,7 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
 
 
 def _erase_titles(lines: ScannedLines, result: Blanked) -> None:
-    """Erase the titles and tags of tests, so that the parser takes the tests for functions and suites for namespaces."""
+    """Erase the titles of tests and suites, so that the parser takes them for functions and namespaces."""
     for match in _TITLED_TEST.finditer(result.data) if b"TEST_" in result.data or b"SCENARIO" in result.data else ():
         end = closing_paren(lines, match.end() - 1) if lines.in_code(match.start(1)) else -1
         if end < 0 or lines.data[next_token(lines.data, end) :][:1] != b"{":

@@ -6,7 +6,7 @@ folders that only a program knows; a label names the build file of its package; 
 path, folders included, may lead to that file in a copy of the repository. If several files have the end, each is
 a candidate; if many have it, the word names none in particular. A shader or a template may be named by a macro's
 argument, without its extension, in code near it: elsewhere, the word is as likely the name of what the shader computes.
-A CMake list may leave the extension out.
+A CMake list may leave the extension out. A pattern (`tests/ui/*.rs`) names the files of one folder.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
 _HOSTED = re.compile(r"//[^/]+(?:/[^/]+){3,}/")  # where hosts serve files: host, owner, repository, branch
 _ADDRESS = "the end of a web address"  # perhaps of another repository
 _LISTED = "listed"  # one of the arguments of a command, without an extension
+_PATTERN, _MATCHED = "pattern", "a pattern of paths"
+_MAX_MATCHES = 100  # files that a pattern matches; one with more says little about each
 _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 
@@ -38,11 +40,12 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for one in stated:
         found, by = files.named(one)
         others = [path for path in found if path != one.file.path]
-        if not others or len(others) < len(found) or len(found) > MAX_CANDIDATES:
+        most = _MAX_MATCHES if by == _MATCHED else MAX_CANDIDATES
+        if not others or len(others) < len(found) or len(found) > most:
             continue  # its own name, or no file in particular
-        is_listed = dict(one.end.more)["how"] == _LISTED  # may be several sources: `ring` of ring.cpp and ring.py
+        is_listed = dict(one.end.more)["how"] in (_LISTED, _PATTERN)  # several: `ring` of ring.cpp and ring.py
         is_guess = (len(found) > 1 and not is_listed) or by in (_NAME_ONLY, _ADDRESS)
-        trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by == "path" else Trust.UNIQUE_NAME
+        trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by in ("path", _MATCHED) else Trust.UNIQUE_NAME
         for path in found:
             yield one.to(context.files_by_path[path].id, trust, by)
 
@@ -53,6 +56,7 @@ class _FilesByEnd:
     def __init__(self, context: BridgeContext) -> None:
         self._by_name: dict[str, list[str]] = {}
         self._by_stem: dict[str, list[str]] = {}
+        self._by_folder: dict[str, list[str]] | None = None
         self._unlinked: dict[str, list[str]] = {}  # by stem: files in languages without imports
         self._paths = frozenset(row.path for row in context.files)
         linked = frozenset(import_linkers())
@@ -80,6 +84,8 @@ class _FilesByEnd:
             named = [path for path in self._by_name.get(word.rpartition("/")[2], ()) if word.endswith(f"/{path}")]
             return [path for path in named if "/" in path and _HOSTED.fullmatch(word[: -len(path)])], _ADDRESS
         folder = one.file.path.rpartition("/")[0]
+        if how == _PATTERN:
+            return self._matching(word, one.file.path), _MATCHED
         if how == _LISTED:
             there, stem = join_path(folder, word), word.rpartition("/")[2]
             return [path for path in self._by_stem.get(stem, ()) if _bare(path) == there], "path without its extension"
@@ -99,6 +105,35 @@ class _FilesByEnd:
         by = "the end of its path" if "/" in word else _NAME_ONLY
         return self._ending(self._by_name.get(word.rpartition("/")[2], ()), word), by
 
+    def _matching(self, pattern: str, user: str) -> list[str]:
+        """Return the files in a folder with some ending; of a manifest, those of its name in the folders of a folder.
+
+        The folder is given from that of the user, or from one further up, as programs are run there.
+        """
+        inside, _, last = pattern.rpartition("/")
+        homes = [user.rpartition("/")[0]]
+        while homes[-1]:
+            homes.append(homes[-1].rpartition("/")[0])
+        for home in homes:
+            there = join_path(home, inside)
+            if there is None:
+                continue
+            if last == "*":
+                name = user.rpartition("/")[2]
+                found = [path for path in self._by_name.get(name, ()) if _folder_of(_folder_of(path)) == there]
+            else:
+                found = [path for path in self._in_folder(there) if path.endswith(last[1:])]
+            if found:
+                return found
+        return []
+
+    def _in_folder(self, folder: str) -> list[str]:
+        if self._by_folder is None:
+            self._by_folder = {}
+            for path in sorted(self._paths):
+                self._by_folder.setdefault(_folder_of(path), []).append(path)
+        return self._by_folder.get(folder, [])
+
     def _dotted(self, word: str) -> list[str]:
         """Return the Python files of the longest part of a dotted name that is a module, or of a whole package."""
         parts = word.split(".")
@@ -115,6 +150,10 @@ class _FilesByEnd:
     def _ending(paths: list[str] | tuple[()], word: str) -> list[str]:
         """Return the paths that end with `word`, with or without the extension; a package file counts as its folder."""
         return [path for path in paths if f"/{path}".endswith(f"/{word}") or f"/{_bare(path)}".endswith(f"/{word}")]
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _are_near(user: str, path: str) -> bool:

@@ -38,6 +38,7 @@ _SCRIPTS = frozenset(("shell", "make"))
 _PACKAGE_FILES = {
     "python": ("__init__",), "javascript": ("index",), "typescript": ("index",), "rust": ("mod", "lib"),
 }  # fmt: skip
+_MARKED_EXPORTS = frozenset(("javascript", "typescript", "rust"))  # where an import is an export only if marked as one
 _HELP_FIELDS = ("help", "description")
 _STRING = re.compile(r"\"([^\"\\\n]*+)\"|'([^'\\\n]*+)'")
 _STRINGS = re.compile(r"\(?\s*+(?:(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')\s*+)++\)?")
@@ -237,6 +238,8 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
         name = row.alias or row.name
         if not row.name or target is None or not target.paths or (offered is not None and name not in offered | {"*"}):
             continue
+        if offered is None and file.language in _MARKED_EXPORTS and row.form != "export":
+            continue
         sources[target.paths[0]] += 1
         names.add(name)
         whole = whole or row.name == "*"
@@ -252,6 +255,8 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
 
 
 def _module(path: str) -> str:
-    """Return a file's module name: the folder's name for `__init__` files."""
-    name = path.rpartition("/")[2]
-    return path.split("/")[-2] if name.startswith("__init__.") and "/" in path else name.partition(".")[0]
+    """Return a file's module name: that of its folder for `__init__`, `mod` and `index` files, of the crate for `lib`."""
+    folders, name = path.split("/")[:-1], path.rpartition("/")[2].partition(".")[0]
+    if folders[-1:] == ["src"] and name in ("lib", "index"):
+        folders.pop()
+    return folders[-1] if folders and any(name in names for names in _PACKAGE_FILES.values()) else name

@@ -2,7 +2,7 @@
 
 In: an index and the path of a source file. Out: the document that names the file as a module (`.. module:: shop.cart`),
 or else the one that documents most of its definitions; and the sentence about the module in it: its synopsis, or the
-first sentence below the directive.
+first sentence below the directive. A Rust module may include a document as its own documentation.
 """
 
 from __future__ import annotations
@@ -13,13 +13,23 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.facts.updates.reads import memoised
-from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, sentence_pieces
+from concordance.link.paths.tree import join_path
+from concordance.query.descriptions.quotations import (
+    find_lines,
+    first_sentence,
+    is_instruction,
+    is_statement,
+    sentence_pieces,
+)
 from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 
 _DIRECTIVE = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,}) ?\{)(?:py:)?(?:auto)?module(?:::|\})")
 _SYNOPSIS = re.compile(r"\s*:synopsis:\s*(\S.*)")
 _NOT_PROSE = re.compile(r"\s*(?:\.\. |:\w|```|~~~|:::|[-*+] |\d+\. |#|\||=+\s*$|-+\s*$|~+\s*$|\+-|<)")
+_INCLUDED = re.compile(r"\s*#!\[doc\s*=\s*include_str!\(\s*\"([^\"]+)\"\s*\)\s*\]")
+_HEAD = 40  # lines in which a module includes its documentation
 _MAX_LINES = 12  # below the directive that are searched for the first sentence
 
 
@@ -49,6 +59,8 @@ def documentation_page(index: Index, path: str) -> DocumentationPage | None:
 
 def quote_documentation(index: Index, path: str) -> list[Piece]:
     """Return what the document about a module says of it, quoted; nothing if it says nothing."""
+    if index.language_of(path) == "rust":
+        return _quote_included(index, path)
     page = documentation_page(index, path)
     if page is None or not page.line:
         return []
@@ -69,6 +81,19 @@ def quote_documentation(index: Index, path: str) -> list[Piece]:
         return []  # a title or a directive
     words = first_sentence("\n".join(lines[start - 1 : last - 1]), language)
     return _quote(page.path, words, start, last - 1) if is_statement(words) and not is_instruction(words) else []
+
+
+def _quote_included(index: Index, path: str) -> list[Piece]:
+    """Return the first sentence of the document that a Rust module includes as its documentation."""
+    for line in (index.open_file(path).lines() or [])[:_HEAD]:
+        included = _INCLUDED.match(line)
+        document = join_path(path.rpartition("/")[0], included[1]) if included else None
+        if document is not None and document in ledger(index).files:
+            doc = outline(index, document).doc
+            words = first_sentence(doc, index.language_of(document))
+            first, last = find_lines(index, document, doc)
+            return _quote(document, words, first, last) if is_statement(words) else []
+    return []
 
 
 def _quote(path: str, words: str, first: int, last: int) -> list[Piece]:

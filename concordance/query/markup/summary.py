@@ -34,7 +34,9 @@ _SAYS_NOTHING = re.compile(
 GENERATED = re.compile(  # tells where a file comes from
     r"\b(?:auto-?)?generated(?: \w+){0,3} (?:by|from|with|using|via)\b|(?:auto-?|automatically )generated\b", re.I
 )
-_PATHS = re.compile(r"(?:[\w+.-]+(?:/[\w+.-]+)+[,;]?\s*|[\w+-]+\.(?:h|hpp|c|cc|cpp|py|js|ts|go|rs|java|md)[,;]?\s*){2,}")
+_PATHS = re.compile(  # two or more paths, and nothing else
+    r"(?:[\w+.-]+(?:/[\w+.-]+)+[,;]?\s*|[\w+-]+\.(?:h|hpp|c|cc|cpp|py|js|ts|go|rs|java|md)[,;]?\s*){2,}"
+)
 _NOTE_TITLE = re.compile(r"\[?note:? ?\[.*\]?\Z|see note\b", re.I)
 _LABEL = re.compile(
     r"(?:note|nb|notice|warning|description|purpose|summary|overview)\s*:+\s*(?=\S)|returns?:\s+(?=\S)", re.I

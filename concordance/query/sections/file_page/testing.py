@@ -160,6 +160,8 @@ def _no_caller(one: FileModel, told: str) -> str:
         return f"{said} {told}:" if told else said
     if told:
         return f"{told}; which tests run it is not known, because {NOT_FOLLOWED}:"
+    if one.file.category == Category.TEST and one.index.has_tests:  # data, or code that a test runs as a program
+        return f"No tests were recognised in it, and no call to it from a test was found; {NOT_FOLLOWED}."
     if not one.index.has_tests:
         return "No tests were recognised in the repository."
     return f"No test found that runs it; {NOT_FOLLOWED}."
