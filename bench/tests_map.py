@@ -72,6 +72,12 @@ PACKAGES = {
     "wtforms": Package("src/wtforms", "email_validator babel"),
     "structlog": Package("src/structlog", "pretend freezegun time-machine twisted rich pytest-asyncio<1.3"),
     "tinydb": Package("tinydb", "pyyaml"),
+    "tenacity": Package("tenacity", "tornado typeguard trio"),
+    "sqlparse": Package("sqlparse"),
+    "pluggy": Package("src/pluggy"),
+    "pyjwt": Package("jwt", "cryptography"),
+    "boltons": Package("boltons"),
+    "humanize": Package("src/humanize", "freezegun"),
 }  # fmt: skip
 
 

@@ -255,7 +255,7 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
 
 
 def _module(path: str) -> str:
-    """Return a file's module name: that of its folder for `__init__`, `mod` and `index` files, of the crate for `lib`."""
+    """Return a file's module name: that of its folder for `__init__`, `mod` or `index`, of the crate for `lib`."""
     folders, name = path.split("/")[:-1], path.rpartition("/")[2].partition(".")[0]
     if folders[-1:] == ["src"] and name in ("lib", "index"):
         folders.pop()
