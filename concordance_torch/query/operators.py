@@ -16,15 +16,16 @@ from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import shared_until
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance_torch.link.operator_names import documented_python_names
+from concordance_torch.link.operator_names import STRUCTURED_META, documented_python_names
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
-PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
+PYTHON, OPINFO, DOCSTRING, DOCUMENTED = "python", "opinfo", "docstring", "documented"
+META = "meta"
 _IMPLICIT = "CompositeImplicitAutograd"
 # What is written for an operator outside its schema and kernels: a bridge's `says`, and the section's title.
 PART_TITLES = {
-    "decomposition": "Decomposition", "reference": "Reference", META: "Meta function", "lowering": "Lowering",
-    "symbolic": "Export",
+    "decomposition": "Decomposition", "reference": "Reference", META: "Meta function",
+    STRUCTURED_META: "Structured meta function", "lowering": "Lowering", "symbolic": "Export",
 }  # fmt: skip
 _CPP_NAMESPACES = ("at", "torch", "at::native")  # of the functions that are generated from, or implement, a table
 BACKENDS = ("CPU", "CUDA", "MPS")
@@ -146,7 +147,7 @@ def coverage_of(one: OperatorInfo) -> dict[str, str]:
     autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
     found["Autograd"] = "formula" if one.rows.get(FORMULA) else autograd
     found["Decomposition"] = "yes" if one.own("decomposition", "reference") else ""
-    found["Meta"] = "yes" if one.own(META) or _has_key(keys, "Meta") else composite
+    found["Meta"] = "yes" if one.own(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
     found["Lowering"] = "yes" if one.own("lowering") else ""
     found["OpInfo"] = "yes" if one.rows.get(OPINFO) else ""
     found["Documentation"] = "yes" if one.own(DOCSTRING, DOCUMENTED) else ""

@@ -21,7 +21,7 @@ _RULER = re.compile(r"\W{3,}|(?:[-=*#~_+.^]\s*){3,}")
 _TO_TOOLS = re.compile(
     r"-\*-|vim?:|.{0,12}\bcoding[:=]|\$\w+:.*\$$|#!|/?usr/bin/|pylint:|flake8|mypy:|ruff:|noqa|NOLINT|clang-format|eslint|"
     r"type: ignore|@(?:ts-|flow|jsx|format|generated\b|nolint|oncall)|IWYU|prettier|isort:|fmt:|@\(\#\)|"
-    r"globals? \w+(?:,|$)",
+    r"globals? \w+(?:,|$)|<(?:reference|amd-\w+) ",
     re.I,
 )
 _SAYS_NOTHING = re.compile(

@@ -13,10 +13,12 @@ from functools import cached_property
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance_torch.link.kernels import Kernels
+from concordance_torch.link.operator_names import STRUCTURED_META
 from concordance_torch.link.operator_tables import TableOperator, Tables, shared_folder_count
 
 VERBS = {
     "kernel": ("is implemented by", "implements"),
+    STRUCTURED_META: ("gets its shape from", "gives the shape of"),
     "autogen": ("has entries from which further operators are generated", "is generated from"),
     "registered": ("has kernels that are registered elsewhere", "is registered for"),
 }
@@ -134,7 +136,7 @@ class _Joining:
                 operator.end, self._checks.get(functional.schema.local.replace(".", "_"), [])
             ):
                 row = operator.end.to(meant.target, meant.trust, "meta function of this name", role=Role.CALL)
-                yield row._replace(says="meta", source=operator.entry)
+                yield row._replace(says=STRUCTURED_META, source=operator.entry)
 
     @cached_property
     def _functional(self) -> dict[tuple[str, str], list[TableOperator]]:

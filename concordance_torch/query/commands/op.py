@@ -9,9 +9,11 @@ from concordance.base.model import Bridge, Trust
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, paginate
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
+from concordance_torch.link.operator_names import STRUCTURED_META
 from concordance_torch.query.operators import (
     COLUMNS,
     KERNEL,
+    META,
     SCHEMA,
     OperatorInfo,
     bridge_detail,
@@ -34,8 +36,8 @@ concord op torch.nn.functional.softmax
 """
 ARGUMENT = "NAME"
 _ORDER = (
-    SCHEMA, KERNEL, "stub", "formula", "formula calls", "decomposition", "reference", "meta", "lowering", "symbolic",
-    "opinfo", "docstring", "documented", "python",
+    SCHEMA, KERNEL, "stub", "formula", "formula calls", "decomposition", "reference", META, STRUCTURED_META, "lowering",
+    "symbolic", "opinfo", "docstring", "documented", "python",
 )  # fmt: skip
 _COLUMNS = ("path", "line", "says", "name", "key", "target", "trust", "by")
 

@@ -60,6 +60,7 @@ class TestedSubject:
         """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
         self._index = index
         self._path, self._stem = path, file_words(path)
+        self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
         self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
         self._users = {place for user in users for place in _places_around(index, user)}
@@ -73,7 +74,11 @@ class TestedSubject:
         ranked = [self._ranked(one, steps) for one, steps in tests]
         ranked = [one for one in ranked if one.is_direct or selects_device(index, self.devices, one.id)]
         ranked.sort(key=lambda one: index.path_of(one.id))
-        ranked.sort(key=lambda one: (ranks[one.how], not one.is_direct, one.steps, order.get(one.id, last)))
+        ranked.sort(
+            key=lambda one: (
+                ranks[one.how], not one.is_direct, one.steps, -self._shared_words(one.id), order.get(one.id, last)
+            )
+        )  # fmt: skip
         return ranked
 
     def direct(self) -> list[int]:
@@ -81,6 +86,11 @@ class TestedSubject:
         index = self._index
         return [one for path in sorted({path for path, _ in self._users}) for one in index.tests_in.get(path, ())
                 if (path, index.keys[one]) in self._users]  # fmt: skip
+
+    def _shared_words(self, test: int) -> int:
+        """Return how many words of the file's name are in a test's name: of the hundred tests that are equally far from
+        a kernel, those of its operator are meant."""
+        return len(self._words.intersection(_runs(self._index.keys[test])))
 
     def _ranked(self, test: int, steps: int) -> RankedTest:
         index = self._index

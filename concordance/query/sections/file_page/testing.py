@@ -47,6 +47,7 @@ from concordance.query.sections.tested_by import (
 TITLE = Section.TESTING.value
 ORDER = 80
 
+_NO_FUNCTIONS = "It defines no named functions."
 MAX_TESTS = 6  # tests that are named; the others are counted by file
 
 
@@ -154,9 +155,7 @@ def _no_caller(one: FileModel, told: str) -> str:
         return f"{told}:" if told else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        said = "It defines no functions" + (
-            ": its code runs when it is imported." if is_module else " that a test could call."
-        )
+        said = "It defines no functions: its code runs when it is imported." if is_module else _NO_FUNCTIONS
         return f"{said} {told}:" if told else said
     if told:
         return f"{told}; which tests run it is not known, because {NOT_FOLLOWED}:"
