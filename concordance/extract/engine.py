@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 
 from concordance.base import plugins
 from concordance.base.errors import BrokenPlugin
-from concordance.base.model import FileFacts, Finding, Kind, Metrics, Severity
+from concordance.base.model import TYPE_KINDS, FileFacts, Finding, Kind, Metrics, Severity
 from concordance.extract import bridges, ruleset
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
@@ -161,6 +161,8 @@ def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
             above = comments.above(line) if line not in defined else ""
             if definition.kind in _VALUES and not comments.is_marked(line) and _SAYS_STEP.match(above):
                 above = ""
+            if above and "\n" not in above and definition.kind in TYPE_KINDS:
+                above = "\n\n".join(filter(None, (comments.apart(line, definition.name), above)))
             definition.doc = above or comments.beside(source.line(definition.at))
         if definition.kind not in (Kind.NAMESPACE, Kind.MODULE):
             defined.add(line)

@@ -21,7 +21,7 @@ from concordance_torch.link.operator_names import STRUCTURED_META, documented_py
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED = "python", "opinfo", "docstring", "documented"
 META = "meta"
-_IMPLICIT = "CompositeImplicitAutograd"
+IMPLICIT = "CompositeImplicitAutograd"
 # What is written for an operator outside its schema and kernels: a bridge's `says`, and the section's title.
 PART_TITLES = {
     "decomposition": "Decomposition", "reference": "Reference", META: "Meta function",
@@ -143,7 +143,7 @@ def coverage_of(one: OperatorInfo) -> dict[str, str]:
     keys = one.keys()
     composite = "composite" if any(key.startswith("Composite") for key in keys) else ""
     found = {backend: "kernel" if _has_key(keys, backend) else composite for backend in BACKENDS}
-    implicit = "implicit" if _IMPLICIT in keys else ""
+    implicit = "implicit" if IMPLICIT in keys else ""
     autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
     found["Autograd"] = "formula" if one.rows.get(FORMULA) else autograd
     found["Decomposition"] = "yes" if one.own("decomposition", "reference") else ""

@@ -15,10 +15,12 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import (
     EXECUTABLE_KINDS,
+    KINDS,
     TYPE_KINDS,
     FileFacts,
     Finding,
     Import,
+    Kind,
     Role,
     Symbol,
     Target,
@@ -290,8 +292,9 @@ class FileModel:
         return Ref(To.SYMBOL, self.path, symbol.key, label or self.name(place))
 
     def name(self, place: int) -> str:
-        """Return the name of one of its symbols, with the name of what contains it."""
-        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-_MAX_NAME_PARTS:])
+        """Return the name of one of its symbols, with the name of what contains it; a macro is in nothing."""
+        parts = 1 if self.symbols[place].kind == Kind.MACRO else _MAX_NAME_PARTS
+        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-parts:])
 
 
 def model_of(index: Index, path: str) -> FileModel:
@@ -316,12 +319,8 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = split_key(key)
-    return Ref(
-        To.SYMBOL,
-        path,
-        key,
-        names[-1] if short else separator_of(index.language_of(path)).join(names[-_MAX_NAME_PARTS:]),
-    )
+    parts = 1 if short or KINDS[index.kinds[identity]] == Kind.MACRO else _MAX_NAME_PARTS
+    return Ref(To.SYMBOL, path, key, separator_of(index.language_of(path)).join(names[-parts:]))
 
 
 _MAX_NAME_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address

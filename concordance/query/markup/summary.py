@@ -37,7 +37,7 @@ GENERATED = re.compile(  # tells where a file comes from
 _PATHS = re.compile(  # two or more paths, and nothing else
     r"(?:[\w+.-]+(?:/[\w+.-]+)+[,;]?\s*|[\w+-]+\.(?:h|hpp|c|cc|cpp|py|js|ts|go|rs|java|md)[,;]?\s*){2,}"
 )
-_NOTE_TITLE = re.compile(r"\[?note:? ?\[.*\]?\Z|see note\b", re.I)
+_NOTE_TITLE = re.compile(r"\[?note:? ?\[.*\]?\Z|see note\b|\[[^\[\]]+\]\Z", re.I)
 _LABEL = re.compile(
     r"(?:note|nb|notice|warning|description|purpose|summary|overview)\s*:+\s*(?=\S)|returns?:\s+(?=\S)", re.I
 )

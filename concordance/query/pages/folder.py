@@ -80,7 +80,8 @@ def _kinds(rows: object) -> Table:
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
     found = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).with_subfolders(subject))]
-    return found or [Text([f"No definition in it was found that two other files use: {file_counts_in_words(folder)}."])]
+    searched = f"{file_counts_in_words(folder)} searched"
+    return found or [Text([f"No definition in it was found that two other files use ({searched})."])]
 
 
 def _no_diagram(index: Index, subject: str) -> str:

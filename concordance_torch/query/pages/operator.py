@@ -47,6 +47,7 @@ from concordance_torch.query.operators import (
     DOCSTRING,
     DOCUMENTED,
     FORMULA,
+    IMPLICIT,
     KERNEL,
     OPINFO,
     PART_TITLES,
@@ -239,8 +240,11 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
     rows = one.rows.get(FORMULA, [])
     if not rows:
         implicit = coverage_of(one)["Autograd"]
+        composite = {row.name for row in one.keys().get(IMPLICIT, ())}
+        is_whole = all(overload.name in composite for overload in one.overloads)
+        composed = "it is" if is_whole else "some of its overloads are"
         said = {
-            "implicit": "No formula: it is composed of operators that have one (CompositeImplicitAutograd).",
+            "implicit": f"No formula: {composed} composed of operators that have one (CompositeImplicitAutograd).",
             "kernel": "No formula: a separate kernel is registered for autograd.",
         }.get(implicit, _none(index, "formula"))
         yield Text([said])
