@@ -156,6 +156,9 @@ class SymbolHead(msgspec.Struct, array_like=True, frozen=True):
     doc: str = ""
     public: bool = True
     declaration: bool = False
+    condition: str = ""
+    modifiers: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
 
 
 class FileOutline(msgspec.Struct, array_like=True, frozen=True):
@@ -225,6 +228,11 @@ def unpack_outline(data: bytes) -> FileOutline:
     found, none = _outline_decoder().decode(data), msgspec.Raw()
     # An encoded field refers to all of the data, which is many times larger than the outline that is kept.
     return msgspec.structs.replace(found, scopes=none, occurrences=none, terms=none, findings=none)
+
+
+def unpack_bases(data: bytes) -> dict[str, tuple[str, ...]]:
+    """Return the bases that the classes of a file state, by key."""
+    return {symbol.key: symbol.bases for symbol in _outline_decoder().decode(data).symbols if symbol.bases}
 
 
 @cache

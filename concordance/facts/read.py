@@ -34,6 +34,7 @@ from concordance.facts.codec import (
     FileScopes,
     terms_in,
     unpack,
+    unpack_bases,
     unpack_ends,
     unpack_findings,
     unpack_flow,
@@ -94,6 +95,11 @@ class Facts(Store):
         """Return a file's definitions and documentation; empty if it was not read."""
         packed = self._packed("facts", path)
         return self._decoded(unpack_outline, packed) if packed is not None else FileOutline()
+
+    def stated_bases(self, path: str) -> dict[str, tuple[str, ...]]:
+        """Return the bases that the classes of a file state, by key."""
+        packed = self._packed("facts", path)
+        return self._decoded(unpack_bases, packed) if packed is not None else {}
 
     def findings(self, path: str) -> list[Finding]:
         """Return the findings of our rules, the readers and ruff in a file, by line.

@@ -34,8 +34,7 @@ from concordance.passes.clusters import find_clusters
 from concordance.passes.cycles import strongly_connected_components
 from concordance.passes.layers import compute_layers
 from concordance.passes.rank import compute_ranks
-from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
-from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
+from concordance.query.index.graphs.file_graph import Band, Layer, cluster_centres, folder_edges
 from concordance.query.index.graphs.reachability import find_reaching, functions_in
 from concordance.query.index.test_commands import RunnerCommands, join_commands
 from concordance.query.pages import file as file_pages
@@ -356,12 +355,10 @@ def test_groups_of_many_files_take_about_a_second() -> None:
     assert time.process_time() - began < 5.0  # of which one on a quiet machine
 
 
-def test_groups_are_named_by_their_folder_or_their_key() -> None:
+def test_the_centre_of_a_cluster_is_shown_for_files_of_other_folders() -> None:
     paths = {1: "a/x/1.py", 2: "a/x/2.py", 3: "a/y/3.py", 4: "b/1.py", 5: "b/2.py", 6: "b/3.py", 7: "b/4.py"}
-    found = named_clusters([(2, [1, 2, 3]), (4, [4, 5]), (7, [6, 7])], paths)
-    assert (found["a/y/3.py"].name, found["a/x/1.py"].key) == ("a/x", "a/x/2.py")
-    assert found["a/x/1.py"].folders == (("a/x", 2), ("a/y", 1))
-    assert [found[path].name for path in ("b/1.py", "b/4.py")] == ["b/1.py", "b/4.py"]  # both are about b
+    paths |= dict(zip(range(10, 60), (f"c/{number}.py" for number in range(50)), strict=True))
+    assert cluster_centres([(2, [1, 2, 3]), (4, [4, 5]), (7, [6, 7]), (10, range(10, 60))], paths) == {"a/y/3.py": "a/x/2.py"}
 
 
 def test_which_parts_of_a_folder_use_which() -> None:
@@ -397,10 +394,9 @@ def test_cycles_and_layers_of_a_repository(folder: Path) -> None:
         }
         assert index.loads.needs["src/c.cc"] == ["src/a.h"]
         assert {path: index.layers[path] for path in ("pkg/a.py", "pkg/top.py", "src/c.cc", "pkg/__init__.py")} == {
-            "pkg/a.py": (0, 1), "pkg/top.py": (1, 0), "src/c.cc": (1, 0), "pkg/__init__.py": (0, 0),
+            "pkg/a.py": Band.BASE, "pkg/top.py": Band.TOP, "src/c.cc": Band.TOP, "pkg/__init__.py": Band.ALONE,
         }  # fmt: skip
         assert {("a.h", "b.h"), ("c.cc", "a.h")} <= index.folder_edges("src").keys()
-        assert index.clusters["src/c.cc"].name == "src"
 
 
 def test_the_tests_of_all_files_are_those_of_each(library: Any) -> None:

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
 
-from concordance.base.model import File, ForeignName, Links, unpack_column
-from concordance.facts.codec import unpack_links, unpack_terms
+from concordance.base.model import TYPE_KINDS, File, ForeignName, Links, unpack_column
+from concordance.facts.codec import unpack_bases, unpack_links, unpack_terms
 from concordance.facts.links.graph import unpack_edges
 from concordance.facts.links.rows import FileLinks, rows_of
 from concordance.facts.records import PreviousFile, form_of
@@ -29,6 +29,7 @@ class Aspect(StrEnum):
     DISPLAY_NAMES = "display names"  # what other pages need of a file and its symbols when they name them
     USED_BY = "used by"  # what uses, extends or overrides it
     RESOLVED = "resolved"  # what its names and imports resolve to
+    BASES = "bases of classes"  # which bases its classes state, and what these resolve to
     IMPORTS = "imports of file"  # where its imports lead
     LINKS_BETWEEN = "links between"  # the links of one file that lead to another; the key is `between` their paths
     USES = "uses of file"  # which symbols of other files it uses; not where, nor how often
@@ -132,6 +133,7 @@ class Delta:
                 self.add(Aspect.DISPLAY_NAMES, [path])
                 self.add(Aspect.WORDS, [path])
                 self.add(Aspect.PATHS, [path])
+                self.add(Aspect.BASES, [path])
                 self.add(Aspect.SYMBOLS_NAMED, [row[0] for known in (before, after) if known for row in known.symbols])
                 self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
             return
@@ -153,6 +155,8 @@ class Delta:
         self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
         if _words(before) != _words(after) or old != new or moved:
             self.add(Aspect.WORDS, [path])
+        if _bases(before) != _bases(after):
+            self.add(Aspect.BASES, [path])
         self.add(Aspect.SYMBOLS_NAMED, [name for _, name, *_ in _names(before) ^ _names(after)])
         if moved:  # symbols of one name are listed in the order of the text
             self.add(Aspect.SYMBOLS_NAMED, [old[one][0] for one, other in zip(*order, strict=True) if one != other])
@@ -165,6 +169,8 @@ class Delta:
         path = owner(file)
         if _resolved(before) != _resolved(after):
             self.add(Aspect.RESOLVED, [path])
+        if before.rest.extends != after.rest.extends:
+            self.add(Aspect.BASES, [path])
         self._compare_targets(path, before.links, after.links, owner)
         was, now = set(_uses(before)), set(_uses(after))
         if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # target and trust
@@ -211,6 +217,10 @@ def _resolved(part: FileLinks) -> object:
 def _words(stored: StoredFile) -> list[tuple[str, int, str]]:
     terms = unpack_terms(stored.packed) if stored.packed else ()
     return sorted((term.text, term.times, term.stands_for) for term in terms if term.kind != "name")
+
+
+def _bases(stored: StoredFile) -> dict[str, tuple[str, ...]]:
+    return unpack_bases(stored.packed) if any(kind in TYPE_KINDS for _, kind, *_ in stored.symbols) else {}
 
 
 def _concepts(stored: StoredFile | None) -> set[tuple[str, str]]:

@@ -31,7 +31,7 @@ from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.columns import IdsByText, StringColumn
 from concordance.query.index.file_counts import FileCounts
-from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
+from concordance.query.index.graphs.file_graph import Band, Layer, LoadGraph, cluster_centres, folder_edges
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import RunnerCommands
 from concordance.query.names.alphabet import Alphabet
@@ -39,6 +39,7 @@ from concordance.query.search.related_files import Neighbours
 
 _MAX_OPEN_FILES = 256  # opened files that are cached …
 _MAX_OPEN_BYTES = 8 << 20  # … and their total size: what is decoded takes about ten times as much
+_MAX_CYCLE = 13  # files of a cycle; a larger one is a fact about the repository, not about one of its files
 _LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)
 
 
@@ -218,12 +219,11 @@ class Index:
 
     @shared_property(FILE_USES)
     def bands(self) -> dict[str, str]:
-        """Each file's position in the ranking in words, which are coarse so that a small change does not alter them."""
+        """The position in the ranking of the files in its first tenth, in words that a small change does not alter."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
         found: dict[str, str] = {}
-        for place, path in enumerate(ordered):
-            share = (place + 1) / len(ordered)
-            found[path] = next((word for top, word in _BANDS if share <= top), "")
+        for top, word in reversed(_BANDS):
+            found.update(dict.fromkeys(ordered[: int(top * len(ordered))], word))
         return RecordedTable(self.reads, "bands", found)
 
     @shared_property()
@@ -297,16 +297,16 @@ class Index:
         return self.reused_letters if self.reused_letters is not None else self.alphabet.shards.parts
 
     @shared_property(FILE_USES)
-    def layers(self) -> dict[str, Layer]:
-        """Each file's layer: the length of the chains of its dependencies and of its dependents."""
+    def layers(self) -> dict[str, Band]:
+        """Each file's layer: its position in the chains of dependencies."""
         rows = unpack_layers(self.facts.analysis_result("layers")).items()
-        return RecordedTable(self.reads, "layers", {self.paths_by_id[one]: Layer(*row) for one, row in rows})
+        return RecordedTable(self.reads, "layers", {self.paths_by_id[one]: Layer(*row).band for one, row in rows})
 
     @shared_property(FILE_USES)
     def cycles(self) -> dict[str, tuple[str, ...]]:
-        """The import cycle of each file that is in one; deferred imports do not count."""
+        """The import cycle of each file that is in a small one; deferred imports do not count."""
         rows = unpack_cycles(self.facts.analysis_result("cycles"))
-        rings = [tuple(self.paths_by_id[one] for one in row) for row in rows]
+        rings = [tuple(self.paths_by_id[one] for one in row) for row in rows if len(row) <= _MAX_CYCLE]
         return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
     @shared_property(ANY_UPDATE)
@@ -315,9 +315,9 @@ class Index:
         return LoadGraph(unpack_pairs(self.facts.analysis_result("loads")), self.paths_by_id)
 
     @shared_property(FILE_USES)
-    def clusters(self) -> dict[str, FileCluster]:
-        """The cluster of each file that is in one: files that use one another more than others."""
-        rows = clusters_by_path(unpack_clusters(self.facts.analysis_result("clusters")), self.paths_by_id)
+    def clusters(self) -> dict[str, str]:
+        """The central file of each file's cluster: files that use one another more than others."""
+        rows = cluster_centres(unpack_clusters(self.facts.analysis_result("clusters")), self.paths_by_id)
         return RecordedTable(self.reads, "clusters", rows)
 
     @shared_property()
@@ -379,6 +379,11 @@ class Index:
             found.setdefault(self.path_of(identity), []).append(identity)
         return found
 
+    def has_tests_in(self, path: str) -> bool:
+        """True if any tests were found in a file."""
+        self.reads.note(Aspect.WORDS, path)
+        return path in self.tests_in
+
     @property
     def has_tests(self) -> bool:
         """True if any tests were found."""
@@ -433,4 +438,4 @@ def bare_key(key: str) -> str:
     return _NUMBER.sub("", key) if "+" in key else key
 
 
-_BANDS = ((0.01, "top 1 %"), (0.05, "top 5 %"), (0.1, "top 10 %"), (0.25, "top quarter"), (0.5, "upper half"))
+_BANDS = ((0.01, "top 1 %"), (0.05, "top 5 %"), (0.1, "top 10 %"))

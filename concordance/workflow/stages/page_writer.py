@@ -139,7 +139,8 @@ class PageWriter:
             batches = pool.batches_by_subject(work, lambda one: one[1], min(BATCH, len(work) // _MIN_BATCHES))
             results = forked.map_forked(self, write_subjects, batches, self.config.jobs, self.config.patience)
         else:
-            results = pool.map_here(lambda one: write_subjects(self, [one]), work, self.config.patience)
+            ordered = sorted(work, key=lambda one: one[1])  # the pages of a file share what they show of it
+            results = pool.map_here(lambda one: write_subjects(self, [one]), ordered, self.config.patience)
         for result in results:
             if isinstance(result, pool.FailedItem):
                 self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))

@@ -6,7 +6,6 @@ repository.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,7 +13,6 @@ from typing import NamedTuple
 from concordance.facts.links.graph import Pair
 
 _MAX_SPECIFIC = 40  # files of a cluster that is still about one thing
-_MIN_SHARE = 0.6  # at least this share of a cluster's files is in the folder it is named after
 
 
 class Band(StrEnum):
@@ -22,9 +20,7 @@ class Band(StrEnum):
 
     ALONE = "alone"  # it needs no file of the repository, and only tests need it, if any
     BASE = "base"  # it needs no other file, and others need it
-    LOW = "low"
     MIDDLE = "middle"
-    HIGH = "high"
     TOP = "top"  # it needs others, and only tests need it, if any
 
 
@@ -39,52 +35,18 @@ class Layer(NamedTuple):
         """The layer in a word."""
         if not self.depth:
             return Band.TOP if self.height else Band.ALONE
-        if not self.height:
-            return Band.BASE
-        share = self.height / (self.height + self.depth)
-        return Band.LOW if share < 1 / 3 else Band.HIGH if share > 2 / 3 else Band.MIDDLE
+        return Band.MIDDLE if self.height else Band.BASE
 
 
-class FileCluster(NamedTuple):
-    """Files that use one another more than they use others."""
-
-    name: str  # the folder that holds most of it; the key file if that folder is not unique or only the root
-    key: str  # the central file: used by most of the cluster and by few others
-    folders: tuple[tuple[str, int], ...]  # number of files by folder, most first
-    files: tuple[str, ...]
-
-    @property
-    def is_specific(self) -> bool:
-        """True if it is small enough to be about one thing."""
-        return 1 < len(self.files) <= _MAX_SPECIFIC
-
-
-def clusters_by_path(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, FileCluster]:
-    """Return the cluster of each file that is in one."""
-    made: list[tuple[str, str, Counter[str], list[str]]] = []
+def cluster_centres(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, str]:
+    """Return the central file of each file's cluster, if that is about one thing and in another folder."""
+    found: dict[str, str] = {}
     for key, ids in rows:
-        members = [paths[one] for one in ids]
-        folders = Counter(path.rpartition("/")[0] for path in members)
-        made.append((_main_folder(folders, len(members)), paths[key], folders, members))
-    times = Counter(home for home, _, _, _ in made)
-    found: dict[str, FileCluster] = {}
-    for home, center, folders, members in made:
-        name = home if home and times[home] == 1 else center
-        rank = tuple(sorted(folders.items(), key=lambda row: (-row[1], row[0])))
-        found.update(dict.fromkeys(members, FileCluster(name, center, rank, tuple(members))))
+        if 1 < len(ids) <= _MAX_SPECIFIC:
+            centre = paths[key]
+            home = centre.rpartition("/")[0]
+            found.update((paths[one], centre) for one in ids if paths[one].rpartition("/")[0] != home)
     return found
-
-
-def _main_folder(folders: Counter[str], size: int) -> str:
-    """Return the deepest folder that holds most of the given files; "" if only the root does."""
-    inside: Counter[str] = Counter()
-    for folder, count in folders.items():
-        around = folder
-        while around:
-            inside[around] += count
-            around = around.rpartition("/")[0]
-    most = [folder for folder, count in inside.items() if count >= _MIN_SHARE * size]
-    return max(most, key=lambda folder: (folder.count("/"), inside[folder], folder), default="")
 
 
 class LoadGraph:

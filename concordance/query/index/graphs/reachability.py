@@ -16,6 +16,7 @@ from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.links.graph import STEPS as STEPS
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import memoised
 from concordance.query.answers import full_name, name_of, split_key
 from concordance.query.index.repository import Index
 from concordance.query.names.declarations import with_counterparts
@@ -198,13 +199,20 @@ def _running_class(index: Index, identity: int, rule: Callable[[str, Sequence[st
 
 def _is_run(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool], met: set[int]) -> bool:
     """True if a test runner collects the class, by its own name or by one of its direct or indirect bases."""
-    file = index.open_file(index.path_of(identity))
-    symbol = file.symbols[file.ids.place_of(identity)]
-    if rule("" if met else symbol.name, symbol.bases):  # the name of a base says nothing about its subclasses
+    key = index.keys[identity]
+    name = "" if met else split_key(key)[-1]  # the name of a base says nothing about its subclasses
+    if rule(name, stated_bases(index, index.path_of(identity)).get(key, ())):
         return True
     met.add(identity)
     above = [base for base in index.facts.bases_of(identity) if base not in met and not index.path_of_file(base)]
     return any(_is_run(index, base, rule, met) for base in above)
+
+
+@memoised(1 << 16, weigh=lambda bases: 1 + len(bases))
+def stated_bases(index: Index, path: str) -> dict[str, tuple[str, ...]]:
+    """Return the bases that the classes of a file state, by key."""
+    index.reads.note(Aspect.BASES, path)
+    return index.facts.stated_bases(path)
 
 
 def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:

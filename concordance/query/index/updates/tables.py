@@ -260,14 +260,8 @@ class LinkTables:
             self._digests[name] = {path_of(one): count for one, count in counts.items()}
         edges = {folder: index.folder_edges(folder) for folder in index.folders}
         self._update_table("edges", edges, lambda row: number(sorted(row.items())))
-        for name, rows in (("bands", index.bands), ("ranks", index.ranks), ("layers", index.layers)):
-            self._update_table(name, rows, number)
-        known: dict[int, int] = {}  # files share their rows
-        self._digests["cycles"] = {path: _digest_once(known, ring, number) for path, ring in index.cycles.items()}
-        self._digests["clusters"] = {
-            path: _digest_once(known, one, lambda one: number((one.name, one.key, one.is_specific)))
-            for path, one in index.clusters.items()
-        }
+        for name in ("bands", "ranks", "layers", "cycles", "clusters"):
+            self._update_table(name, getattr(index, name), number)
         self._update_table("tests", index.tested_rows, _tests(index), path_of)
 
 
@@ -286,13 +280,6 @@ def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]
         return number(([(steps, sum(map(of, unpack_column(column)))) for steps, column in near], farther))
 
     return make
-
-
-def _digest_once(digests: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
-    found = digests.get(id(row))
-    if found is None:
-        found = digests[id(row)] = make(row)
-    return found
 
 
 @shared_until()

@@ -35,8 +35,6 @@ TITLE = Section.DESIGN.value
 ORDER = 30
 
 _MAX_BOXES = 6  # neighbours on each side of a diagram
-_MAX_NAMED = 12  # other files of a cycle; a larger cycle is a fact about the repository, not about this file
-_HIGH_RANKS = ("top 1 %", "top 5 %", "top 10 %")
 
 
 def blocks(one: FileModel) -> list[Block]:
@@ -58,29 +56,24 @@ def blocks(one: FileModel) -> list[Block]:
 def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
     """Yield the file's place among the others, as far as it is special: most files are in the middle of everything."""
     index, path = one.index, one.path
-    where = index.layers.get(path)
+    layer = index.layers.get(path)
     if used:
         yield [Strong("Uses"), f": {count_noun(used, 'file')}"]
     if users:
         yield [Strong("Used by"), f": {count_noun(users, 'file')}"]
-    if where is not None and where.band in (Band.BASE, Band.TOP) and (used or users):
-        yield [Strong("Layer"), f": {where.band}"]
+    if layer in (Band.BASE, Band.TOP) and (used or users):
+        yield [Strong("Layer"), f": {layer}"]
     band = index.bands.get(path, "")
-    if band in _HIGH_RANKS and users:
+    if band and users:
         yield [Strong("Rank"), f": {band} of all files"]
-    cluster = index.clusters.get(path)
-    if cluster is not None and cluster.is_specific and _folder(cluster.key) != _folder(path) and (
-        index.category_of(cluster.key) != Category.TEST or one.file.category == Category.TEST  # no centre of a source
-    ):  # fmt: skip
-        yield [Strong("Cluster"), ": around ", Ref(To.FILE, cluster.key, "", cluster.key)]
+    centre = index.clusters.get(path, "")
+    # A test is no centre of a source.
+    if centre and (index.category_of(centre) != Category.TEST or one.file.category == Category.TEST):
+        yield [Strong("Cluster"), ": around ", Ref(To.FILE, centre, "", centre)]
     cycle = index.cycles.get(path, ())
-    if 1 < len(cycle) <= _MAX_NAMED + 1:
+    if cycle:
         others: list[Piece] = [Ref(To.FILE, other, "", other.rpartition("/")[2]) for other in cycle if other != path]
         yield [Strong("Cycle"), ": with ", *join_in_sentence(others)]
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _diagram(one: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:

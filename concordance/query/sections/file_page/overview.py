@@ -29,7 +29,6 @@ from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.graphs.test_directness import file_words
-from concordance.query.index.ledger import ledger, outline
 from concordance.query.markup import first_sentence
 from concordance.query.search.related_files import may_test, stem_of
 from concordance.query.sections.call_sequence import call_sequence
@@ -183,7 +182,7 @@ def _main_test(one: FileModel) -> tuple[str, str]:
         return file_words(path) == name and may_test(path, one.path)
 
     tests.sort(key=lambda row: (not is_namesake(row[0]), -row[1], row[0]))
-    path = next((path for path, _ in tests if outline(index, path) and ledger(index).tests[path]), "")
+    path = next((path for path, _ in tests if index.has_tests_in(path)), "")
     return path, "Main test" if is_namesake(path) else "Test that uses it most"
 
 
