@@ -70,14 +70,14 @@ class Server:
     def worked(self) -> float:
         """Return the processor seconds of all its processes."""
         total = 0
-        for pid in measure._tree(self.process.pid):
+        for pid in measure.process_tree(self.process.pid):
             text = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             total += int(text[11]) + int(text[12])
         return total / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> float:
         """Return the megabytes of all its processes; shared memory counts once."""
-        return sum(map(measure._memory, measure._tree(self.process.pid))) / 2**20
+        return sum(map(measure.memory_of, measure.process_tree(self.process.pid))) / 2**20
 
     def end(self) -> None:
         """Stop it."""

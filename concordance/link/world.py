@@ -16,9 +16,7 @@ from concordance.facts.records import Linkable
 from concordance.facts.symbol_ids import IdOwners
 from concordance.link.paths.tree import Tree
 
-_MAX_UNPACKED_BYTES = (
-    60_000_000  # bytes of packed flows to keep unpacked (they grow about tenfold); more than most repositories have
-)
+_MAX_UNPACKED_BYTES = 20_000_000  # of packed flows to keep unpacked, in each process: they grow about tenfold
 
 
 class NameTarget(NamedTuple):
@@ -177,7 +175,7 @@ class LinkWorld:
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}
         self._loaded: dict[int, LoadedFlow] = {}
-        self._unpacked = 0  # bytes of flows that were unpacked since the last `unload`
+        self._unpacked = 0  # bytes of the packed flows of `_loaded`
         self._targets: dict[int, tuple[Target, ...]] = {}
         # for files of the C family: the files they include, where that is known
         self.included: dict[int, list[int]] = {}
@@ -216,7 +214,12 @@ class LinkWorld:
         Only for languages whose linker keeps no reference to them.
         """
         self._loaded = {number: one for number, one in self._loaded.items() if one.language not in languages}
-        self._unpacked = 0
+        self._unpacked = sum(self.files[number].size for number in self._loaded)
+
+    def unload_file(self, number: int) -> None:
+        """Drop one unpacked file, on the same condition."""
+        if self._loaded.pop(number, None) is not None:
+            self._unpacked -= self.files[number].size
 
     def imports(self, number: int) -> tuple[Import, ...]:
         """Return the imports of a file, without unpacking its whole flow for them."""

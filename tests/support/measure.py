@@ -29,7 +29,7 @@ def run(command: list[str], cwd: str | None = None, env: dict[str, str] | None =
     )
     peak, running = 0, True
     while running:
-        peak = max(peak, sum(map(_memory, _tree(process.pid))))
+        peak = max(peak, sum(map(memory_of, process_tree(process.pid))))
         try:
             process.wait(0.1)
             running = False
@@ -42,7 +42,7 @@ def run(command: list[str], cwd: str | None = None, env: dict[str, str] | None =
     return Measured(seconds, peak, output)
 
 
-def _tree(pid: int) -> list[int]:
+def process_tree(pid: int) -> list[int]:
     """Return a process and all its descendants."""
     found = [pid]
     for one in found:
@@ -55,7 +55,7 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
-def _memory(pid: int) -> int:
+def memory_of(pid: int) -> int:
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             return next((int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:")), 0)

@@ -47,7 +47,7 @@ def laid_out(table: SymbolTable) -> dict[str, Any]:
         for entry in some.values():
             assert entry.groups is None
             assert not entry.ids
-            assert not entry.file_bits or entry.file_bits == sum(1 << one for one in {code >> 20 for code in entry.codes})
+            assert entry.files is None
         return {name: (entry.kind, list(entry.codes)) for name, entry in some.items()}
 
     def walk(home: CScope, way: str) -> None:

@@ -271,7 +271,7 @@ class ExpressionTypes(Members):
         """Return the overloads that take that many arguments (-1: not a call); visible ones take precedence."""
         groups: Sequence[Entity] = self.table.groups(entry)
         if len(groups) > 1:
-            groups = self.overloads_by_count([g for g in groups if g.local < 0 or view.visible >> g.local & 1], count)
+            groups = self.overloads_by_count([g for g in groups if g.local < 0 or view.can_see_file(g.local)], count)
             if len(groups) > 1:
                 groups = [g for g in groups if any(map(view.can_see, g.codes))] or groups
         return groups

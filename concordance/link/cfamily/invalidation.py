@@ -100,10 +100,13 @@ def _names_changing_visibility(
             included[numbers[path]] = included_files(version.targets, numbers)
     for number, targets in retargeted.items():
         included[number] = included_files(targets, numbers)
-    was = IncludeGraph(included, (numbers[p] for p in numbers if numbers[p] in included and is_header(p)))
+    every = range(len(numbers))  # in both graphs, the bit of a file is at its number, so that they can be compared
+    headers = (numbers[path] for path in numbers if numbers[path] in included and is_header(path))
+    was = IncludeGraph(included, headers, len(every), every)
+    same = IncludeGraph(now.included, now.headers, len(every), every)
     bits = 0
     for number in included.keys() & now.included.keys():
-        bits |= was.visible_files(number) ^ now.visible_files(number)
+        bits |= was.visible_files(number) ^ same.visible_files(number)
     found: set[str] = set()
     by_number = {number: path for path, number in numbers.items()}
     differ = was.headers ^ now.headers

@@ -61,7 +61,7 @@ class CFamilyLinker:
         self.resolver = ExpressionResolver(world, self.table, self.includes)
         self._members_by_name: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
         self._ids = [row.ids.ids for row in world.files]
-        self._visible = -1, 0  # the file that `depends_on` was last asked about, and the files that it sees
+        self._visible = -1, 0  # the file that `depends_on` was last asked about, and the files that it sees, as bits
 
     def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
@@ -131,7 +131,7 @@ class CFamilyLinker:
             return False
         if self._visible[0] != file.number:
             self._visible = file.number, self.includes.visible_files(file.number)
-        return kind in _LINKED_LATER or bool(self._visible[1] >> other.number & 1)
+        return kind in _LINKED_LATER or bool(self._visible[1] >> self.includes.bit_of[other.number] & 1)
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases that are in the repository."""
@@ -222,10 +222,9 @@ class CFamilyLinker:
         codes = entry.codes
         if entry.kind == NAMESPACE:
             # Files were entered in the order of their numbers: take this one, or else the first one it includes.
-            number, seen = view.number, view.visible & entry.files_as_bits()
-            if seen and not seen >> number & 1:
-                number = (seen & -seen).bit_length() - 1
-            self._add_targets(use, (codes[bisect_left(codes, number << SHIFT) if seen else 0],), trust, by, rows)
+            seen = view.visible & entry.files_in(view).bits
+            number = view.number if entry.is_in(view) else self.includes.first_of(seen) if seen else 0
+            self._add_targets(use, (codes[bisect_left(codes, number << SHIFT)],), trust, by, rows)
             return
         groups = self.resolver.matching_overloads(view, entry, count)
         if len(groups) == 1:
@@ -292,9 +291,9 @@ class CFamilyLinker:
         A plain name probably belongs to another library if no included file has it.
         """
         if view.op[at] == LOOKUP:
-            name, sees = view.names[view.left[at]], view.visible
+            name = view.names[view.left[at]]
             entries = (
-                [entry for entry in self._members_named(name)[0] if entry.is_visible(sees)] if name != "std" else []
+                [entry for entry in self._members_named(name)[0] if entry.is_visible(view)] if name != "std" else []
             )
             self._link_by_name_only(view, use, at, entries, count, rows)
         elif view.op[at] == MEMBER:
@@ -337,7 +336,7 @@ class CFamilyLinker:
             return
         resolver = self.resolver
         entries = [entry for entry in entries if not resolver.is_hidden(view, entry)]
-        seen = [entry for entry in entries if entry.is_visible(view.visible)]
+        seen = [entry for entry in entries if entry.is_visible(view)]
         if len(seen) == 1:
             # A member of this name that only another file defines may just as well be meant, or one of a library.
             is_guess = len(entries) > 1 and view.op[at] == MEMBER

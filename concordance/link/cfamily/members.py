@@ -64,13 +64,16 @@ class Members(ABC):
         found = self.views.get(number)
         if found is None:
             scopes = self.table.symbol_scopes.get(number) or [self.table.root]
-            found = self.views[number] = FileScope(self.world.load(number), scopes, self.includes.visible_files(number))
+            found = self.views[number] = FileScope(
+                self.world.load(number), scopes, self.includes, self.table.with_caches
+            )
         return found
 
     def drop_view(self, view: FileScope) -> None:
-        """Drop the results for a file that is never included, because they are rarely needed again."""
+        """Drop a file that is never included, and the results for it, because they are rarely needed again."""
         if view.number not in self.includes.headers:
             self.views.pop(view.number, None)
+            self.world.unload_file(view.number)
 
     @abstractmethod
     def named(self, view: FileScope, expression: int) -> ResolvedName | None:

@@ -72,7 +72,8 @@ def update_tables(
     included = {n: included_files(world.targets_of(n), world.number) for n in before if n in includes.included}
     if any(includes.included[number] != others for number, others in included.items()):
         every = {**includes.included, **included}
-        includes = IncludeGraph(every, (number for number in every if is_header(world.files[number].path)))
+        headers = (number for number in every if is_header(world.files[number].path))
+        includes = IncludeGraph(every, headers, len(world.files))
         table.headers = includes.headers
     for number, (row, flow) in sorted(before.items()):
         if number in table.symbol_scopes and not _replace_file(
@@ -175,7 +176,7 @@ def _restore_order(table: SymbolTable, entry: ScopeMember) -> None:
     """Give a member the order of symbols, and the kind, that it has when files are entered in sequence."""
     inside = table.out_of_class_scopes
     entry.codes = sorted(entry.codes, key=lambda code: (code in inside, code))
-    entry.file_bits = 0
+    entry.files = None
     if entry.kind in (MACRO, NAMESPACE_ALIAS):
         return
     first = table.kind(entry.codes[0])

@@ -116,7 +116,7 @@ class ExpressionResolver(ExpressionTypes):
     def _look_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
         """Look up a name in a scope; a scope number plus the number of scopes restricts it to namespaces and types."""
         macro = self.table.macros.get(name)
-        if macro is not None and macro.is_visible(view.visible):
+        if macro is not None and macro.is_visible(view):
             return ResolvedName(macro, "macro", Trust.EXACT)
         qualifies = scope >= view.scopes
         home, using = self.start(view, scope - view.scopes if qualifies else scope)
@@ -138,7 +138,7 @@ class ExpressionResolver(ExpressionTypes):
                 continue
             if entry is DEPENDS_ON_USING:
                 return self._look_up_with_using(view, name, home, using, qualifies)
-            if entry.is_visible(view.visible):
+            if entry.is_visible(view):
                 return entry.exact or entry.resolved()
             if unseen is None and not self.is_hidden(view, entry):
                 unseen = entry
@@ -207,12 +207,12 @@ class ExpressionResolver(ExpressionTypes):
         entry = scope.member(name)
         unseen: ResolvedName | None = None
         if entry is not None:
-            if entry.is_visible(view.visible):
+            if entry.is_visible(view):
                 return entry.exact or entry.resolved()
             if not self.is_hidden(view, entry):
                 unseen = ResolvedName(entry, _NOT_INCLUDED, Trust.CANDIDATE)
         other_name = scope.aliases.get(name)
-        if other_name is not None and other_name.is_visible(view.visible):
+        if other_name is not None and other_name.is_visible(view):
             return other_name.exact or other_name.resolved()
         if name in scope.using_declarations:
             found = self._look_up_using_declaration(view, scope, name)
@@ -225,7 +225,7 @@ class ExpressionResolver(ExpressionTypes):
         elif scope.directives:
             for other in self._nominated_namespaces(view, scope):
                 entry = other.members.get(name)
-                if entry is not None and entry.is_visible(view.visible):
+                if entry is not None and entry.is_visible(view):
                     return ResolvedName(entry, "using namespace", Trust.EXACT)
                 found = self._look_up_using_declaration(view, other, name)
                 if found is not None:
@@ -235,7 +235,7 @@ class ExpressionResolver(ExpressionTypes):
     def _look_up_using_declaration(self, view: FileScope, scope: CScope, name: str) -> ResolvedName | None:
         """Look up a name that `using x::name` brings into a scope, in a file that this one sees."""
         for number, value in scope.using_declarations.get(name, ()):
-            found = self.named(self.view(number), value) if view.visible >> number & 1 else None
+            found = self.named(self.view(number), value) if view.can_see_file(number) else None
             if found is not None:
                 return found
         return None
@@ -248,7 +248,7 @@ class ExpressionResolver(ExpressionTypes):
     def _find_nominated_namespaces(self, view: FileScope, scope: CScope) -> tuple[CScope, ...]:
         waiting = [scope]
         for at in waiting:
-            numbers = [n for n in self._headers_of(at) if view.visible >> n & 1 and n != view.number]
+            numbers = [n for n in self._headers_of(at) if n != view.number and view.can_see_file(n)]
             for number in (view.number, *numbers) if at.directives else ():
                 for value in at.directives.get(number, ()):
                     other = self._directive_namespace(self.view(number), value, waiting)
@@ -296,7 +296,7 @@ class ExpressionResolver(ExpressionTypes):
 
     def is_hidden(self, view: FileScope, entry: ScopeMember) -> bool:
         """True if all entities of a member are local to other files."""
-        return all(group.local >= 0 and not view.visible >> group.local & 1 for group in self.table.groups(entry))
+        return all(group.local >= 0 and not view.can_see_file(group.local) for group in self.table.groups(entry))
 
     # --- Qualified names and members
 

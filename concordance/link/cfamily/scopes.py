@@ -6,10 +6,13 @@ them. A large repository has millions, so containers that are mostly empty are c
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from concordance.base.model import KINDS, Kind, Op, Trust
+from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.world import LoadedFlow
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
@@ -63,16 +66,23 @@ Type = tuple[Any, ...]
 NO_IDS: dict[int, tuple[int, ...]] = {}
 
 
+class MemberFiles(NamedTuple):
+    """The files that a member with many symbols has symbols in."""
+
+    numbers: array[int]  # ascending
+    bits: int  # those of them that other files can see, as in `IncludeGraph`
+
+
 class ScopeMember:
     """One name in one scope."""
 
-    __slots__ = ("codes", "exact", "file_bits", "groups", "ids", "kind", "name", "scope")
+    __slots__ = ("codes", "exact", "files", "groups", "ids", "kind", "name", "scope")
 
     def __init__(self, scope: CScope, name: str, kind: int) -> None:
         self.scope, self.name, self.kind = scope, name, kind
         self.codes: Sequence[int] = ()  # most have one symbol: a list for each would take half of all memory
         self.exact: ResolvedName | None = None  # the result of finding it in its scope
-        self.file_bits = 0  # a bit for each file with one of its symbols; computed if there are many
+        self.files: MemberFiles | None = None  # computed if there are many symbols
         self.groups: tuple[Entity, ...] | None = None
         self.ids = NO_IDS  # targets by number of arguments, if they are the same for all files
 
@@ -91,28 +101,36 @@ class ScopeMember:
             self.ids = {}
         self.ids[count] = ids
 
-    def is_visible(self, visible: int) -> bool:
-        """True if one of its symbols is in one of the files, which are given as bits."""
+    def is_visible(self, view: FileScope) -> bool:
+        """True if a file sees one of its symbols."""
         codes = self.codes
-        if len(codes) == 1:
-            return bool(visible >> (codes[0] >> SHIFT) & 1)
         if len(codes) > _MANY_CODES:
-            return bool(visible & self.files_as_bits())
-        for code in codes:  # noqa: SIM110  `any` would cost twice as much
-            if visible >> (code >> SHIFT) & 1:
+            return bool(view.visible & self.files_in(view).bits) or self.is_in(view)
+        visible, bit_of, own = view.visible, view.bit_of, view.number
+        for code in codes:
+            number = code >> SHIFT
+            if number == own or visible >> bit_of[number] & 1:
                 return True
         return False
 
-    def files_as_bits(self) -> int:
-        """Return a bit for each file with one of its symbols."""
-        if not self.file_bits:
-            for number in {code >> SHIFT for code in self.codes}:
-                self.file_bits |= 1 << number
-        return self.file_bits
+    def files_in(self, view: FileScope) -> MemberFiles:
+        """Return the files with one of its symbols."""
+        if self.files is None:
+            numbers = array("I", sorted({code >> SHIFT for code in self.codes}))
+            self.files = MemberFiles(numbers, view.includes.bits_of(numbers))
+            view.with_caches.append(self)
+        return self.files
+
+    def is_in(self, view: FileScope) -> bool:
+        """True if one of its symbols is in a file."""
+        numbers = self.files_in(view).numbers
+        place = bisect_left(numbers, view.number)
+        return place < len(numbers) and numbers[place] == view.number
 
     def clear_caches(self) -> None:
         """Drop what was computed from its symbols."""
         self.groups = None
+        self.files = None
         self.ids = NO_IDS
 
     def resolved(self) -> ResolvedName:
@@ -218,13 +236,19 @@ class FileScope:
     """One C-family file as a scope; caches the results for its expressions."""
 
     __slots__ = (
-        "aliased", "answers", "bindings", "file", "has_directives", "left", "named", "names", "nominated", "number",
-        "op", "right", "scopes", "starts", "symbol_scopes", "types", "values", "visible",
+        "aliased", "answers", "bindings", "bit_of", "file", "has_directives", "includes", "left", "named", "names",
+        "nominated", "number", "op", "right", "scopes", "starts", "symbol_scopes", "types", "values", "visible",
+        "with_caches",
     )  # fmt: skip
 
-    def __init__(self, file: LoadedFlow, symbol_scopes: list[CScope | None], visible: int) -> None:
+    def __init__(
+        self, file: LoadedFlow, symbol_scopes: list[CScope | None], includes: IncludeGraph,
+        with_caches: list[ScopeMember | CScope],
+    ) -> None:  # fmt: skip
+        """`with_caches` collects scopes and members with cached answers."""
         self.file, self.symbol_scopes, self.number = file, symbol_scopes, file.number
-        self.visible = visible  # a bit for each file whose text is part of this one
+        self.includes, self.with_caches, self.bit_of = includes, with_caches, includes.bit_of
+        self.visible = includes.visible_files(file.number)  # a bit for each file whose text is part of this one
         self.names, self.op, self.left, self.right, self.bindings = (
             file.names,
             file.op,
@@ -245,4 +269,8 @@ class FileScope:
 
     def can_see(self, code: int) -> bool:
         """True if this file sees a symbol."""
-        return bool(self.visible >> (code >> SHIFT) & 1)
+        return self.can_see_file(code >> SHIFT)
+
+    def can_see_file(self, number: int) -> bool:
+        """True if the text of a file is part of this one, or is this one."""
+        return number == self.number or bool(self.visible >> self.bit_of[number] & 1)

@@ -71,6 +71,8 @@ class SymbolTable:
         self._is_complete = True
         for number in brings:
             self.enter_using(world.load(number))
+        if world.exceeds_memory_limit:
+            world.unload(C_FAMILY)
 
     def _file(self, number: int) -> LoadedFlow:
         """Return a file of the current world."""
