@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,10 +57,8 @@ def measure(root: str, folder: str, with_book: bool) -> None:
     while process.poll() is None:
         sizes = [memory_of(pid) for pid in process_tree(process.pid)]
         peak = max(peak, Peak(sum(sizes), (sizes[0], *sorted(sizes[1:], reverse=True))))
-        try:
+        with suppress(BlockingIOError):
             words += os.read(ours, 4096)
-        except BlockingIOError:
-            pass
         *names, words = words.split(b"\n")
         for name in names:
             if name.decode() != stage:
@@ -98,7 +97,8 @@ def _build(root: str, store: str, out: str, reports: int) -> None:
         print(f"    {book.pages:,} pages, {book.bytes / 1e6:,.0f} MB", flush=True)
     else:
         summary = store_update.build(root, 2, report)
-    print(f"    {summary.files:,} files; seconds {({name: round(s, 1) for name, s in summary.seconds.items()})}", flush=True)
+    seconds = ", ".join(f"{name} {spent:.0f}" for name, spent in summary.seconds.items())
+    print(f"    {summary.files:,} files; seconds: {seconds}", flush=True)
 
 
 if __name__ == "__main__":

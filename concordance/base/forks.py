@@ -195,6 +195,14 @@ def memory_limit(more: int | None = None) -> int:
         return more
 
 
+def trim_memory() -> None:
+    """Return free memory to the system, if the C library is glibc: each worker that uses it would copy it."""
+    import ctypes  # takes milliseconds to import, and few processes need it
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def limit_memory(max_bytes: int) -> None:
     """Limit the memory of this process."""
     with suppress(ValueError, OSError):  # a lower limit is already set

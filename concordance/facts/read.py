@@ -304,9 +304,12 @@ class Facts(Store):
         """Yield the id, key and kind of every symbol, and whether it is only declared, in the order of ids."""
         return self._rows("SELECT id, key, kind, declaration FROM symbol ORDER BY id")
 
-    def ids_by_name(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield the names of all symbols that have keys, each with their ids, in the order of names and ids."""
-        rows = self._rows(f"SELECT name, id FROM symbol INDEXED BY symbol_name WHERE {_HAS_KEY} ORDER BY name, id")  # noqa: S608
+    def ids_by_name(self, first: str = "", end: str = "") -> Iterator[tuple[str, list[int]]]:
+        """Yield the names of all symbols that have keys, each with their ids, in the order of names and ids: those from
+        `first` on, and before `end` if it is given."""
+        where, values = ("name >= ? AND name < ?", (first, end)) if end else ("name >= ?", (first,))
+        query = f"SELECT name, id FROM symbol INDEXED BY symbol_name WHERE {where} AND {_HAS_KEY} ORDER BY name, id"  # noqa: S608
+        rows = self._rows(query, values)
         for name, group in groupby(rows, itemgetter(0)):
             yield name, [row[1] for row in group]
 
@@ -403,9 +406,9 @@ class Facts(Store):
         for file, uses in self._rows("SELECT file, uses FROM linked"):
             yield file, self._decoded(_trusted_targets, uses)
 
-    def term_files(self) -> list[tuple[str, int]]:
-        """Return all terms, with the number of files that contain each."""
-        return self._all("SELECT text, files FROM term")
+    def term_files(self, least: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the terms that at least so many files contain, with the number of these files."""
+        return self._rows("SELECT text, files FROM term WHERE files >= ?", (least,))
 
     def all_terms(self) -> dict[int, bytes]:
         """Return the terms of every file that has any, as `codec.pack_terms` encodes them, by the file's id."""

@@ -31,6 +31,7 @@ _LONG_PATHS = "book/far"  # among the chapters, where no folder of a repository 
 _AT_ROOT = (*_IN_FOLDER, FRONT, LLMS, MANIFEST, REPORT, LETTERS, "keywords", "book")
 _LONGEST = 200  # bytes of a name; prefixes and suffixes may bring it up to 255
 _MAX_PATH_BYTES = 3000  # bytes of a path in the book; with the path of the book itself it must stay below 4096
+_MAX_PREFIXES = 1 << 15  # relative paths between folders that are remembered
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is used as its own anchor; a longer one is shortened
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _SLUG = re.compile(r"[^\w\- ]")
@@ -189,6 +190,8 @@ class Addresses:
                 shared = next((n for n, (one, other) in enumerate(pairs) if one != other), min(len(mine), len(theirs)))
                 steps = [".."] * (len(mine) - shared) + [quote(_encoded(one), _SAFE) for one in theirs[shared:]]
                 known = "/".join(steps) + "/"
+            if len(self._prefixes) >= _MAX_PREFIXES:
+                self._prefixes.clear()
             self._prefixes[here, folder] = known
         return known
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from concordance.base import forks
 from concordance.base.errors import StoreBroken
 from concordance.base.model import File
 from concordance.collect.own_output import MANIFEST
@@ -50,8 +51,7 @@ def release_freed_memory() -> None:
     Measured on PyTorch after linking: 528 MB before, 329 MB after; the rest is free, but in pieces.
     """
     gc.collect()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    forks.trim_memory()
 
 
 class LastBuild(NamedTuple):

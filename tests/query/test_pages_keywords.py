@@ -18,7 +18,7 @@ from concordance.facts.updates.delta import round_to_power
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import GROUPS
-from concordance.query.names.shards import DIGITS, OTHER, PAGE_BYTES, Shards, letter_of
+from concordance.query.names.shards import DIGITS, OTHER, PAGE_BYTES, Shards, by_letter, letter_of
 from concordance.query.pages import keywords, letters, subtree
 
 SAMPLE = Path(__file__).parents[1] / "sample"
@@ -283,11 +283,11 @@ def test_shards_are_told_apart_by_their_names() -> None:
     maker = random.Random(4)
     names = {"".join(maker.choices("aAbBt_é9+", k=maker.randint(1, 9))) for _ in range(4000)}
     sizes = {name: maker.randint(40, 4000) for name in sorted(names)}
-    shards = Shards(sizes)
+    shards = Shards(by_letter(sizes).items())
     found = {part: list(shards.names(part)) for part in shards.parts}
     assert sorted(name for inside in found.values() for name in inside) == sorted(names)
     assert len({part.lower() for part in found}) == len(found)
-    other = Shards(dict(reversed(sizes.items())))
+    other = Shards(by_letter(dict(reversed(sizes.items()))).items())
     assert found == {part: list(other.names(part)) for part in other.parts}
     for part, inside in found.items():
         assert all(letter_of(name) == part or name.lower().startswith(part.lower()) for name in inside)
@@ -364,7 +364,7 @@ def _text(found: Iterable[Page]) -> list[str]:
 def test_related_parts_are_found_without_looking_at_all() -> None:
     maker = random.Random(9)
     names = {"".join(maker.choices("aAbt_é9+", k=maker.randint(1, 9))) for _ in range(3000)}
-    parts = Shards(dict.fromkeys(sorted(names), 2000)).parts
+    parts = Shards(by_letter(dict.fromkeys(sorted(names), 2000)).items()).parts
     for part in parts:
         low = part.lower()
         near = [one for one in parts if one != part and (one.lower().startswith(low) or low.startswith(one.lower()))]

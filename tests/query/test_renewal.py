@@ -77,6 +77,9 @@ def _plain(value: object) -> object:
     if isinstance(value, IdsByText):  # of many ids it may have any two
         texts = {value._text_of(one & 0xFFFFFFFF) for one in value._numbers} | value._added.keys()
         return {text: found[0] if len(found) == 1 else -1 for text in texts if text and (found := value.get(text))}
+    if isinstance(value, alphabet.Alphabet):
+        files = {text: paths for text in {*value._places, *value._changed} if (paths := value.files_of(text))}
+        return {"files": files, "count": value.concept_count, "long forms": value._long_forms, "shards": _plain(value.shards)}
     if type(value).__module__.startswith("concordance.query") and hasattr(value, "__dict__"):
         inside = {key: _plain(one) for key, one in vars(value).items() if key not in ASIDE and key != "_census"}
         return inside if not isinstance(value, dict) else dict.copy(value)
@@ -190,7 +193,7 @@ def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPat
         return "".join(chance.choice(letters) for _ in range(chance.randrange(1, 5)))
 
     sizes = {name(): chance.randrange(1, 60) for _ in range(chance.randrange(120))}
-    ours = shards.Shards(sizes)
+    ours = shards.Shards(shards.by_letter(sizes).items())
     for _ in range(12):
         changes = {}
         for one in {chance.choice([*sizes, name()]) for _ in range(chance.randrange(6))}:
@@ -198,7 +201,7 @@ def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPat
             sizes.pop(one, None)
             sizes.update({one: after} if after is not None else {})
         ours.renew(changes)
-        fresh = shards.Shards(sizes)
+        fresh = shards.Shards(shards.by_letter(sizes).items())
         assert ours.parts == fresh.parts
         assert all([*ours.names(part).items()] == [*fresh.names(part).items()] for part in ours.parts)
         assert ours.marks == fresh.marks

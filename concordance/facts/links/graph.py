@@ -241,9 +241,13 @@ def unpack_loads(loads: Mapping[int, bytes]) -> list[Pair]:
 
 def unpack_pairs(packed: bytes) -> list[Pair]:
     """Decode pairs of files."""
-    numbers = array("I")
-    numbers.frombytes(packed)
-    return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
+    return list(iterate_pairs(packed))
+
+
+def iterate_pairs(packed: bytes) -> Iterator[Pair]:
+    """Decode pairs of files one by one."""
+    numbers = iter(array("I", packed))
+    return zip(numbers, numbers, numbers, strict=True)
 
 
 class Pairs:

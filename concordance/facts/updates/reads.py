@@ -27,7 +27,7 @@ TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
 WHOLE_TABLE = "*"  # the key for a whole table
 BELOW, ANYTHING = "below", "any"  # aspects: anything about the files below a folder; anything at all
 FILE_USES = "file uses"  # which file uses which, and what is computed from that
-_MAX_SLOTS = 1 << 18  # slots that are remembered because computing them takes longer
+_MAX_SLOTS = 1 << 16  # slots that are remembered because computing them takes longer
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
@@ -218,7 +218,8 @@ def memoised(
             row = known.get(key)
             if row is None:
                 with index.reads.recording() as slots:
-                    row = make(index, key), frozenset(slots)
+                    value = make(index, key)
+                row = value, array("I", slots)  # an eighth of a set
                 known.keep(key, row, limit)
             index.reads.record_slots(row[1])
             return row[0]
@@ -228,14 +229,14 @@ def memoised(
     return decorate
 
 
-class Memo(dict[str, tuple[Value, frozenset[int]]]):
+class Memo(dict[str, "tuple[Value, array[int]]"]):
     """Memoised values by key, each with the slots that were read to compute it."""
 
     def __init__(self, of: str, weigh: Callable[[Any], int]) -> None:
         super().__init__()
         self._of, self._weigh, self._weight = of, weigh, 0
 
-    def keep(self, key: str, row: tuple[Value, frozenset[int]], limit: int) -> None:
+    def keep(self, key: str, row: tuple[Value, array[int]], limit: int) -> None:
         """Add a value, and drop the oldest ones as long as all together weigh more than the limit."""
         self._weight += self._weigh(row[0])
         while self._weight > limit and self:

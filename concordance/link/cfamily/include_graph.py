@@ -1,7 +1,7 @@
 """Which files of the C family see which: what a file includes, directly and indirectly.
 
-In: the targets of each `#include`. Out: for each file, an integer with one bit for each file that others can see, set for
-those whose text is part of it. Most files are seen by no other and have no bit: a bit for every file would make the
+In: the targets of each `#include`. Out: for each file, an integer with one bit for each file that others can see, set
+for those whose text is part of it. Most files are seen by no other and have no bit: a bit for every file would make the
 integers of a large repository three times as long. Only those of headers are stored, for a file that is never included
 is needed only once.
 """

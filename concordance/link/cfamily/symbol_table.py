@@ -213,12 +213,16 @@ class SymbolTable:
     def _add(self, scope: CScope, name: str, kind: int, code: int, is_global: bool = True) -> None:
         entry = scope.members.get(name)
         if entry is None:
+            others = self._members_by_name.get(name)
+            if others is not None:  # share its text: the name of a field may belong to thousands of structures
+                name = others[0].name if isinstance(others, list) else others.name
             entry = scope.members[name] = ScopeMember(scope, name, kind)
             if is_global and scope is not self.standard:
-                others = self._members_by_name.setdefault(name, entry)
-                if isinstance(others, list):
+                if others is None:
+                    self._members_by_name[name] = entry
+                elif isinstance(others, list):
                     others.append(entry)
-                elif others is not entry:
+                else:
                     self._members_by_name[name] = [others, entry]
         elif entry.kind not in SCOPE_KINDS and (kind in CLASSES or kind == NAMESPACE):
             entry.kind = kind  # a class and its constructor function or typedef of the same name
@@ -335,6 +339,7 @@ def last_name(file: LoadedFlow, value: int) -> str:
 
 
 _BITS_PER_MACRO = 16  # bits for each macro: of other names, one in sixteen is searched in vain
+_SHARE_BITS = 6  # upper bits of hashes by which macros are distributed before they are sorted, to save memory
 _WORD = 1 << 64
 
 
@@ -356,10 +361,16 @@ class Macros:
 
     def build_index(self) -> None:
         """Sort the definitions, once all are entered, so that they can be searched."""
-        rows = sorted([one << 64 | code for one, code in zip(self._hashes, self._codes, strict=True)])
-        for place, row in enumerate(rows):
-            self._hashes[place], self._codes[place] = row >> 64, row % _WORD
-        size = 1 << (_BITS_PER_MACRO * len(rows) // 8 + 1).bit_length()
+        hashes, codes = self._hashes, self._codes
+        shares = [array("I") for _ in range(1 << _SHARE_BITS)]
+        for place, number in enumerate(hashes):
+            shares[number >> 64 - _SHARE_BITS].append(place)
+        self._hashes, self._codes = array("Q"), array("Q")
+        for share in shares:
+            rows = sorted([hashes[place] << 64 | codes[place] for place in share])
+            self._hashes.extend([row >> 64 for row in rows])
+            self._codes.extend([row % _WORD for row in rows])
+        size = 1 << (_BITS_PER_MACRO * len(hashes) // 8 + 1).bit_length()
         self._bits, self._mask = bytearray(size), size - 1
         for one in self._hashes:
             self._bits[one >> 3 & self._mask] |= 1 << (one & 7)

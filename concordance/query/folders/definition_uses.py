@@ -6,10 +6,12 @@ declaration count for the type that it declares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from concordance.base.model import TYPE_KINDS, Kind
+from concordance.base.model import KINDS, TYPE_KINDS, Kind
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import memoised
 from concordance.query.index.repository import Index
@@ -17,6 +19,7 @@ from concordance.query.index.repository import Index
 NAMED_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
+_TYPES = frozenset(number for number, kind in enumerate(KINDS) if kind in TYPE_KINDS)
 
 
 class UsedDefinition(NamedTuple):
@@ -35,23 +38,40 @@ class UsedDefinition(NamedTuple):
         return -self.negated_times
 
 
-@memoised(1 << 20)
 def used_definitions(index: Index, path: str) -> list[UsedDefinition]:
     """Return the symbols of a file that other files use, of any kind."""
+    rows = unpack_uses(index, packed_uses(index, path))
+    return [UsedDefinition(-times, name, path, place, kind, one) for times, name, place, kind, one in rows]
+
+
+def unpack_uses(index: Index, packed: bytes) -> Iterator[tuple[int, str, int, str, int]]:
+    """Yield the rows of `packed_uses`: number of files, name, position, kind, id."""
+    rows = iter(array("I", packed))
+    for times, place, kind, one in zip(rows, rows, rows, rows, strict=True):
+        yield times, index.census.name_of(one), place, KINDS[kind].value, one
+
+
+@memoised(1 << 20)
+def packed_uses(index: Index, path: str) -> bytes:
+    """Return the symbols of a file that other files use: in a large repository, an object for each takes 400 MB."""
     index.reads.note(Aspect.WORDS, path)
     index.reads.note(Aspect.USED_BY, path)
-    census, found = index.census, []
+    census, kinds, found = index.census, index.kinds, list[tuple[int, str, int, int, int]]()
     has_prototypes = index.language_of(path) in index.prototyped
     for place, one in enumerate(index.symbol_ids[index.file_id(path)]):
-        kind, times = census.kind_of(one), census.used_by.get(one, 0)
-        if kind in TYPE_KINDS and index.declared[one]:
-            times = 0
-        elif kind in TYPE_KINDS and has_prototypes:
-            times = max(times, _uses_of_forward_declarations(index, one))
+        kind, times = kinds[one], census.used_by[one]
+        if not times and kind not in _TYPES:
+            continue
+        if kind in _TYPES and index.keys[one]:
+            if index.declared[one]:
+                times = 0
+            elif has_prototypes:
+                times = max(times, _uses_of_forward_declarations(index, one))
         name = census.name_of(one) if times else ""
         if name and name != "main":  # no file uses another's `main`
-            found.append(UsedDefinition(-times, name, path, place, kind, one))
-    return sorted(found)
+            found.append((-times, name, place, kind, one))
+    rows = ((-negated, place, kind, one) for negated, _, place, kind, one in sorted(found))
+    return array("I", chain.from_iterable(rows)).tobytes()
 
 
 def _uses_of_forward_declarations(index: Index, one: int) -> int:
@@ -63,7 +83,7 @@ def _uses_of_forward_declarations(index: Index, one: int) -> int:
     meant = next(other for other in index.namesakes(key, False) if census.kind_of(other) in TYPE_KINDS)
     for other in declared if meant == one else ():
         index.reads.note(Aspect.USED_BY, index.path_of(other))
-    return max(census.used_by.get(other, 0) for other in declared) if meant == one else 0
+    return max(census.used_by[other] for other in declared) if meant == one else 0
 
 
 def most_used(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, MutableMapping
 from itertools import chain, islice
 from typing import NamedTuple, Protocol
@@ -173,12 +172,15 @@ class Census:
         return found
 
     @shared_property()
-    def used_by(self) -> Counter[int]:
+    def used_by(self) -> array[int]:
         """How many other files use each symbol or file, by id.
 
         Guesses do not count, because they would rise to the top of a ranking.
         """
-        return Counter(chain.from_iterable(self.external_uses.values()))
+        found = array("I", [0]) * len(self._tables.keys)
+        for target in chain.from_iterable(self.external_uses.values()):
+            found[target] += 1
+        return found
 
     # --- words
 
@@ -189,11 +191,11 @@ class Census:
 
     @shared_property()
     def files_per_term(self) -> dict[str, int]:
-        """The number of files that have each term, rounded down to a power of two.
+        """The number of files that have each term, rounded down to a power of two; terms of one file are left out.
 
-        An exact number would make a file's page change with every other file.
+        An exact number would make a file's page change with every other file. Most terms are those of one file.
         """
-        return {text: round_to_power(files) for text, files in self.facts.term_files()}
+        return {text: round_to_power(files) for text, files in self.facts.term_files(2)}
 
     @property
     def file_count_band(self) -> int:

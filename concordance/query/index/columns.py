@@ -1,6 +1,7 @@
 """Tables over all symbols that hold millions of rows in little memory, and that forked workers share.
 
-In: texts and ids. Out: `StringColumn`, a text for each id, and `IdsByText`, the ids that have a text.
+In: texts and ids. Out: `StringColumn`, a text for each id; `IdsByText`, the ids that have a text; `NumbersByText`, the
+numbers that were given for each of many texts.
 
 The obvious ways, a list of strings and a dictionary of lists, take 100 to 250 bytes for each symbol. They are not even
 shared: reading a string changes its reference count, so each worker copies what it reads. Here the texts are one buffer
@@ -12,10 +13,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import accumulate, chain
 from zlib import crc32
 
 _LOW = (1 << 32) - 1
+_SHARE_BITS = 6  # upper bits of numbers by which they are distributed before they are sorted
 
 
 class StringColumn:
@@ -29,7 +31,7 @@ class StringColumn:
                 starts.append(len(data))
             data += text.encode()
         starts.extend([len(data)] * (top + 1 - len(starts)))
-        self._data, self._starts = bytes(data), starts
+        self._data, self._starts = data, starts
         self._changed: dict[int, str] = {}
 
     def __getitem__(self, identity: int) -> str:
@@ -65,9 +67,7 @@ class IdsByText:
 
     def __init__(self, rows: Iterable[tuple[str, int]], text_of: Callable[[int], str]) -> None:
         """`text_of` returns the current text of an id."""
-        numbers = [crc32(text.encode()) << 32 | identity for text, identity in rows]
-        numbers.sort()
-        self._numbers = array("Q", numbers)
+        self._numbers = sorted_numbers(crc32(text.encode()) << 32 | identity for text, identity in rows)
         self._text_of = text_of
         self._added: dict[str, list[int]] = {}
 
@@ -90,3 +90,97 @@ class IdsByText:
         """Let an id be found by the text that it has now."""
         if identity not in self.get(text):
             self._added.setdefault(text, []).append(identity)
+
+
+def sorted_numbers(numbers: Iterable[int]) -> array[int]:
+    """Sort numbers of 64 bits. A list of millions of them takes 40 bytes each, so they are sorted share by share."""
+    shares = [array("Q") for _ in range(1 << _SHARE_BITS)]
+    for number in numbers:
+        shares[number >> 64 - _SHARE_BITS].append(number)
+    found = array("Q")
+    for place, share in enumerate(shares):
+        shares[place] = array("Q")
+        found.extend(array("Q", sorted(share)))
+    return found
+
+
+class _TextSet:
+    """Distinct texts, each with its position: a hash table in arrays."""
+
+    def __init__(self) -> None:
+        self._data, self._starts = bytearray(), array("I", [0])
+        self._slots = array("I", [0]) * 1024  # positions plus one, by checksum; 0 is empty
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, place: int) -> str:
+        return self._data[self._starts[place] : self._starts[place + 1]].decode("utf-8", "surrogatepass")
+
+    def find(self, text: str) -> int:
+        """Return the position of a text; -1 if it is not there."""
+        return self._slots[self._slot(text.encode("utf-8", "surrogatepass"))] - 1
+
+    def add(self, text: str) -> int:
+        """Return the position of a text, which is added if it is not there."""
+        data = text.encode("utf-8", "surrogatepass")
+        slot = self._slot(data)
+        if not self._slots[slot]:
+            self._data += data
+            self._starts.append(len(self._data))
+            self._slots[slot] = len(self)
+            if 3 * len(self) > 2 * len(self._slots):
+                self._grow()
+            return len(self) - 1
+        return self._slots[slot] - 1
+
+    def _slot(self, data: bytes | bytearray) -> int:
+        """Return the slot that has a text, or the empty one where it belongs."""
+        slots, starts, texts, last = self._slots, self._starts, self._data, len(self._slots) - 1
+        at = crc32(data) & last
+        while (place := slots[at]) and texts[starts[place - 1] : starts[place]] != data:
+            at = (at + 1) & last
+        return at
+
+    def _grow(self) -> None:
+        self._slots = array("I", [0]) * (2 * len(self._slots))
+        starts, texts, last = self._starts, self._data, len(self._slots) - 1
+        for place in range(1, len(starts)):
+            at = crc32(texts[starts[place - 1] : starts[place]]) & last
+            while self._slots[at]:
+                at = (at + 1) & last
+            self._slots[at] = place
+
+
+class NumbersByText:
+    """The numbers that were given for each text, in their order."""
+
+    def __init__(self, rows: Iterable[tuple[str, int]]) -> None:
+        self._texts = _TextSet()
+        places, numbers = array("I"), array("I")
+        for text, number in rows:
+            places.append(self._texts.add(text))
+            numbers.append(number)
+        counts = array("I", [0]) * (len(self._texts) + 1)
+        for place in places:
+            counts[place + 1] += 1
+        self._starts = array("I", accumulate(counts))
+        following, self._numbers = self._starts[:], array("I", [0]) * len(numbers)
+        for place, number in zip(places, numbers, strict=True):
+            self._numbers[following[place]] = number
+            following[place] += 1
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._texts.__getitem__, range(len(self._texts)))
+
+    def text_at(self, place: int) -> str:
+        """Return the text at a place, in the order in which they are iterated."""
+        return self._texts[place]
+
+    def get(self, text: str) -> array[int]:
+        """Return the numbers of a text; none if it has none."""
+        place = self._texts.find(text)
+        return self._numbers[self._starts[place] : self._starts[place + 1]] if place >= 0 else array("I")

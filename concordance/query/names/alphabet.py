@@ -6,13 +6,25 @@ terms that changed are computed.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from string import ascii_uppercase
 
 from concordance.base.model import Term
 from concordance.query.index.census import Census
-from concordance.query.names.shards import MAX_FILES, PAGE_BYTES, NameEntry, Shards
+from concordance.query.index.columns import NumbersByText
+from concordance.query.names.shards import MAX_FILES, PAGE_BYTES, NameEntry, Shards, by_letter, letter_of
+
+# The first names with the letters of the alphabet and the first names after them; and the same for what is in between.
+_RANGES: dict[str, tuple[tuple[str, str], ...]] = {
+    letter: ((letter, chr(ord(letter) + 1)), (letter.lower(), chr(ord(letter.lower()) + 1)))
+    for letter in ascii_uppercase
+}
+_RANGES["_"] = (("_", "`"),)
+_REST = (("", "A"), ("[", "_"), ("`", "a"), ("{", ""))
 
 
 class Alphabet:
@@ -20,20 +32,46 @@ class Alphabet:
 
     def __init__(self, census: Census) -> None:
         self._census = census
-        self._files: dict[str, list[str]] = {}  # the files that each concept is a term of, in the order of paths
         self._long_forms: dict[str, Counter[str]] = {}  # by acronym, how often each long form is given
-        for file in census.files:
-            for term in census.terms.get(file.id, ()):
+        self._paths = [file.path for file in census.files]
+        self._places = NumbersByText(self._concepts())  # of the files that each concept is a term of, in `_paths`
+        self._changed: dict[str, list[str]] = {}  # the same as paths, for concepts that an update has changed
+        self.shards = Shards(self._letters())
+
+    def _concepts(self) -> Iterator[tuple[str, int]]:
+        """Yield the concepts of all files, with the places of the files; count the long forms of acronyms as well."""
+        for place, file in enumerate(self._census.files):
+            for term in self._census.terms.get(file.id, ()):
                 if term.kind != "name":
-                    self._files.setdefault(term.text, []).append(file.path)
+                    yield term.text, place
                 if term.stands_for:
                     self._long_forms.setdefault(term.text, Counter())[term.stands_for] += 1
-        self.shards = Shards(self._sizes(census.facts.ids_by_name(), self._files))
+
+    def _letters(self) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield the letters, each with the names and concepts that are listed under it, and the sizes of their
+        entries."""
+        ids_by_name = self._census.facts.ids_by_name
+        others = by_letter(self._sizes(chain.from_iterable(ids_by_name(*ends) for ends in _REST)))
+        concepts: dict[str, array[int]] = {}
+        for place, name in enumerate(self._places):
+            concepts.setdefault(letter_of(name), array("I")).append(place)
+        for letter in sorted({*_RANGES, *others, *concepts}, key=str.lower):
+            sizes = self._sizes(chain.from_iterable(ids_by_name(*ends) for ends in _RANGES.get(letter, ())))
+            sizes.update(others.get(letter, {}))
+            self._add_concepts(sizes, map(self._places.text_at, concepts.get(letter, ())))
+            if sizes:
+                yield letter, sizes
+
+    def files_of(self, concept: str) -> list[str]:
+        """Return the files that a concept is a term of, in the order of paths."""
+        known = self._changed.get(concept) if self._changed else None
+        return known if known is not None else [self._paths[place] for place in self._places.get(concept)]
 
     @property
-    def concepts(self) -> int:
+    def concept_count(self) -> int:
         """The number of concepts."""
-        return len(self._files)
+        changed = sum(bool(paths) - bool(self._places.get(text)) for text, paths in self._changed.items())
+        return len(self._places) + changed
 
     def renew(self, names: Collection[str], terms: Iterable[tuple[str, tuple[Term, ...], tuple[Term, ...]]]) -> None:
         """Update after names whose symbols changed, and files whose terms changed (path, before, after)."""
@@ -45,17 +83,16 @@ class Alphabet:
                 self._count_term(path, term, 1)
             changed |= _concepts(before) ^ _concepts(after)
         ids = self._census.facts.ids_named(changed)
-        sizes = self._sizes(ids.items(), [one for one in changed if one in self._files])
+        sizes = self._sizes(ids.items())
+        self._add_concepts(sizes, [one for one in changed if self.files_of(one)])
         self.shards.renew({name: sizes.get(name) for name in changed})
 
     def _count_term(self, path: str, term: Term, times: int) -> None:
         """Add a term of a file, or remove it (`times` is -1)."""
         if term.kind != "name":
-            paths = self._files.setdefault(term.text, [])
+            paths = self._changed[term.text] = list(self.files_of(term.text))
             at = bisect_left(paths, path)
             paths[at : at + (times < 0)] = [path] if times > 0 else []
-            if not paths:
-                del self._files[term.text]
         if term.stands_for:
             meant = self._long_forms.setdefault(term.text, Counter())
             meant[term.stands_for] += times
@@ -72,7 +109,7 @@ class Alphabet:
             meant: Mapping[str, int] = self._long_forms.get(name, {})
             stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
             ids = sorted(symbols.get(name, ()), key=self._census.order_of)
-            yield NameEntry(name, ids, self._files.get(name, ()), stands_for)
+            yield NameEntry(name, ids, self.files_of(name), stands_for)
 
     def pages(self, part: str) -> list[list[str]]:
         """Return the names of a part on one page, or on several if it is too long and cannot be divided by prefix."""
@@ -86,8 +123,8 @@ class Alphabet:
             total += size
         return found
 
-    def _sizes(self, names: Iterable[tuple[str, list[int]]], concepts: Iterable[str]) -> dict[str, int]:
-        """Estimate the lengths of the entries of the given names, with the ids of their symbols, and concepts."""
+    def _sizes(self, names: Iterable[tuple[str, list[int]]]) -> dict[str, int]:
+        """Estimate the lengths of the entries of the given names, with the ids of their symbols."""
         path_of = self._census.path_of
         sizes: dict[str, int] = {}
         for name, ids in names:
@@ -96,9 +133,12 @@ class Alphabet:
                 sizes[name] = 60 * len({path.rpartition("/")[0] for path in paths})
             else:
                 sizes[name] = len(name) + 40 * len(paths) + sum(map(len, paths))
-        for name in concepts:
-            sizes[name] = sizes.get(name, len(name)) + 60 * min(len(self._files[name]), MAX_FILES)
         return sizes
+
+    def _add_concepts(self, sizes: dict[str, int], concepts: Iterable[str]) -> None:
+        """Add the lengths that some concepts add to the entries."""
+        for name in concepts:
+            sizes[name] = sizes.get(name, len(name)) + 60 * min(len(self.files_of(name)), MAX_FILES)
 
 
 def _concepts(terms: Iterable[Term]) -> set[str]:

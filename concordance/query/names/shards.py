@@ -42,12 +42,12 @@ def _sort_key(name: str) -> tuple[str, str]:
     return name.lower(), name
 
 
-def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
-    """Sort names and group them by letter."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(letter_of(name), []).append(name)
-    return {letter: sorted(found[letter], key=_sort_key) for letter in sorted(found, key=str.lower)}
+def by_letter(sizes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Group names with their sizes by letter."""
+    found: dict[str, dict[str, int]] = {}
+    for name, size in sizes.items():
+        found.setdefault(letter_of(name), {})[name] = size
+    return found
 
 
 class _SizedNames:
@@ -165,8 +165,14 @@ class Shards:
     common prefix; names of parts differ even if case is ignored, as they become file names.
     """
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self._letters = {letter: _Part(letter, names, sizes) for letter, names in by_letter(sizes).items()}
+    def __init__(self, letters: Iterable[tuple[str, Mapping[str, int]]]) -> None:
+        """`letters` are all letters, each with its names and their sizes. They are taken one by one, because millions
+        of names and sizes take a gigabyte."""
+        self._letters: dict[str, _Part] = {}
+        for letter, sizes in letters:
+            names = sorted(sizes)
+            names.sort(key=str.lower)  # in two steps, as a key for both would make a tuple for each name
+            self._letters[letter] = _Part(letter, names, sizes)
         self._parts: dict[str, _Part] = {}  # by name, in order
         self.marks: dict[str, int] = {}  # a checksum of the names of each part
         self._gather()

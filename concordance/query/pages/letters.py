@@ -108,7 +108,7 @@ def _front(index: Index) -> list[Block]:
     ]
     ranked = definitions_table(index, whole.used_symbols)
     total = sum(counts.values())
-    names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concepts, "concept")
+    names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concept_count, "concept")
     told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."
     blocks: list[Block] = [Text([told])]
     blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []

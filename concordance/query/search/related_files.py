@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import File, Kind
-from concordance.facts.links.graph import Pair, unpack_pairs
+from concordance.facts.links.graph import Pair, iterate_pairs
 from concordance.facts.read import Facts
 from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.facts.updates.reads import ReadRecorder, RecordedTableById
@@ -91,14 +91,15 @@ class Neighbours:
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
         self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that were removed and added since `before`
-        pairs = unpack_pairs(facts.analysis_result("pairs"))
-        for user, target, times in pairs:
-            self.all_uses.setdefault(user, {})[target] = times
+        pairs = facts.analysis_result("pairs")
+        same = {one: one for one in paths}  # one object for each id: there are many more pairs than files
+        for user, target, times in iterate_pairs(pairs):
+            self.all_uses.setdefault(same[user], {})[same[target]] = times
         if before is not None:
             self._compare(before)
         else:
-            for user, target, times in pairs:
-                self.all_users.setdefault(target, {})[user] = times
+            for user, target, times in iterate_pairs(pairs):
+                self.all_users.setdefault(same[target], {})[same[user]] = times
         self.fan_in = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
         self.fan_out = {one: round_to_power(len(used)) for one, used in self.all_uses.items()}
         self.uses = RecordedTableById(reads, "uses", self.all_uses, paths)

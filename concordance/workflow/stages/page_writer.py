@@ -64,7 +64,7 @@ class _Done(NamedTuple):
 
     subject: Subject
     rows: list[tuple[ManifestPage, bool]]
-    slots: set[int]  # what was read for them
+    slots: bytes  # what was read for them, encoded
 
 
 @contextmanager
@@ -149,14 +149,15 @@ class PageWriter:
                 self.summary.made += len(pages)
                 rows += [row for row, _ in pages]
                 self.summary.changed += [row.page for row, changed in pages if changed]
-                self.records[subject] = PageRecord(pack_slots(slots), tuple(row.page for row, _ in pages))
+                self.records[subject] = PageRecord(slots, tuple(row.page for row, _ in pages))
             self.progress(len(rows), max(len(rows), len(work)))
         return rows
 
     def write_subject(self, kind: str, subject: str) -> _Done:
         """Render and write the files of one subject."""
         with self.index.reads.recording() as slots:
-            return _Done((kind, subject), [self._write(file, kind) for file in self.render(kind, subject)], slots)
+            rows = [self._write(file, kind) for file in self.render(kind, subject)]
+        return _Done((kind, subject), rows, pack_slots(slots))
 
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
         path, data, before = file.path, file.data, self.sink.before

@@ -43,6 +43,7 @@ def _start() -> None:
 @contextmanager
 def _workers(shared: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
     """Fork workers that share some data; None if this process may not fork."""
+    forks.trim_memory()
     gc.freeze()  # objects that the collector does not touch stay shared with the workers
     pool = workers_pool.Pool(
         jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True, shared

@@ -194,7 +194,7 @@ class CensusUpdate:
         for text in touched[Aspect.TERM] if self._has("files_per_term") else ():
             census.files_per_term.pop(text, None)
             census.files_per_term.update(
-                (one, round_to_power(files)) for one, files in facts.files_with([text]).items()
+                (one, round_to_power(files)) for one, files in facts.files_with([text]).items() if files > 1
             )
         if self._has("external_uses"):
             self._count_uses(touched)
@@ -213,6 +213,8 @@ class CensusUpdate:
 
     def _count_uses(self, touched: TouchedKeys) -> None:
         census = self._census
+        if self._has("used_by"):
+            census.used_by.extend(array("I", [0]) * (int(census.facts.meta()["top"]) - len(census.used_by)))
         for file in self._files:
             if file.now is None and file.before is not None:
                 self._replace_uses(file.before.file, ())
@@ -230,6 +232,4 @@ class CensusUpdate:
         before, uses[file] = uses[file], array("I", sorted(targets))
         now = {*uses[file]}
         for one in now.symmetric_difference(before) if self._has("used_by") else ():
-            times = self._census.used_by.pop(one, 0) + (1 if one in now else -1)
-            if times:
-                self._census.used_by[one] = times
+            self._census.used_by[one] += 1 if one in now else -1

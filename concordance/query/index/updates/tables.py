@@ -22,7 +22,7 @@ from concordance.query.answers import split_key
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
-from concordance.query.folders.definition_uses import used_definitions
+from concordance.query.folders.definition_uses import packed_uses, unpack_uses
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.findings import findings_by_rule
 from concordance.query.index.ledger import identical_files
@@ -225,9 +225,12 @@ class LinkTables:
         if self._neighbours is not index.neighbours:
             self._neighbours = index.neighbours
             self._digest_analyses(index)
-        definitions = {path: used_definitions(index, path) for _, path, _, _ in index.file_rows}
-        told = {path: rows for path, rows in definitions.items() if rows}
-        self._update_table("used definitions", told, lambda rows: number([(*row[:2], row.kind) for row in rows]))
+        told = {path: rows for _, path, _, _ in index.file_rows if (rows := packed_uses(index, path))}
+
+        def digest(packed: bytes) -> int:
+            return number([(-times, name, kind) for times, name, _, kind, _ in unpack_uses(index, packed)])
+
+        self._update_table("used definitions", told, digest)
         return dict(self._digests)
 
     def _update_table(
