@@ -31,14 +31,19 @@ def lines(text: str) -> list[str]:
 
 def has_hidden_characters(text: str) -> bool:
     """True if a text contains invisible or control characters."""
-    return _PERHAPS.search(text) is not None and HIDDEN.search(text) is not None
+    return may_have_hidden_characters(text) and HIDDEN.search(text) is not None
+
+
+def may_have_hidden_characters(text: str) -> bool:
+    """False if a text contains no invisible or control characters, as far as that can be told quickly."""
+    if text.isascii() and (text.isprintable() or text.replace("\n", "").isprintable()):
+        return False
+    return _PERHAPS.search(text) is not None
 
 
 def escape_hidden(text: str) -> str:
     """Return a text with its invisible and control characters escaped."""
-    if (text.isascii() and text.isprintable()) or _PERHAPS.search(text) is None:
-        return text
-    return HIDDEN.sub(_escape, text)
+    return HIDDEN.sub(_escape, text) if may_have_hidden_characters(text) else text
 
 
 def _escape(found: re.Match[str]) -> str:

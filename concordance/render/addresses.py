@@ -13,6 +13,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote
 
@@ -202,6 +203,7 @@ def claims_of(page: str) -> str:
     return f"{folder}/{CLAIMS}/{name}.json" if folder else f"{CLAIMS}/{name}.json"
 
 
+@lru_cache(1 << 14)
 def anchor(key: str) -> str:
     """Return the anchor of a definition on its page."""
     if _PLAIN.fullmatch(key):

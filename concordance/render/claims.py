@@ -1,27 +1,31 @@
-"""The claims of a page: which source lines its statements cite, and the text of those lines.
+"""The claims of a page: which source lines its statements cite, and a digest of those lines.
 
-In: a page's claims as its format collected them. Out: a JSON file beside the page. A short line is stored as it is, so
-that people can read what a statement is based on; several lines, a long line or a whole file are stored as a digest.
+In: a page's claims as its format collected them. Out: a JSON file beside the page. It lists the claims by the file that
+they cite: the line of the page, the cited line or lines, and the digest of their text.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from concordance.render.formats import CitedLine
 
-COLUMNS = ("line", "path", "first", "last", "text")  # `path` is an index into the list of paths
-_LONGEST = 32  # longest line that is stored as it is, in characters
-_DIGEST = "~"  # prefix of a digest
+_WHOLE_FILE = 16  # characters of a file's digest that a claim about the whole file stores
 
 
 def claim_text(lines: Sequence[str], first: int, last: int) -> str:
-    """Return the text of the given lines, or its digest, in the form that a claim stores."""
+    """Return the digest of the given lines that a claim stores."""
     said = _cited_text(lines, first, last)
-    return said if first == last and len(said) <= _LONGEST else digest_of(said)
+    return urlsafe_b64encode(blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).digest()).decode()
+
+
+def claim_of_file(digest: str) -> str:
+    """Return what a claim about a whole file stores of the file's digest."""
+    return digest[:_WHOLE_FILE]
 
 
 def _cited_text(lines: Sequence[str], first: int, last: int) -> str:
@@ -31,45 +35,26 @@ def _cited_text(lines: Sequence[str], first: int, last: int) -> str:
     return "\n".join(line.rstrip() for line in lines[first - 1 : last])
 
 
-def digest_of(text: str) -> str:
-    """Return the digest of a text, with its prefix."""
-    return _DIGEST + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-
-
-def holds(lines: Sequence[str], first: int, last: int, text: str) -> bool:
-    """True if the lines match the stored text or digest; does not depend on the limit that decided between the two."""
-    said = _cited_text(lines, first, last)
-    return said == text or (is_digest(text) and digest_of(said) == text)
-
-
-def is_digest(text: str) -> bool:
-    """True if a claim stores a digest rather than the text itself."""
-    return len(text) == len(_DIGEST) + 12 and text.startswith(_DIGEST) and text[1:].isalnum()
-
-
 def encode_claims(page: str, claims: Sequence[CitedLine], quote: Callable[[str, int, int], str]) -> bytes:
-    """Encode a page's claims as a file; `quote` returns the text or digest of the cited lines."""
+    """Encode a page's claims as a file; `quote` returns the digest of the cited lines."""
     if not claims:
         return b""
-    paths = {path: place for place, path in enumerate(dict.fromkeys(claim.path for claim in claims))}
-    head = json.dumps({"page": page, "paths": list(paths), "columns": COLUMNS})[:-1]
-    rows = (
-        f"[{line},{paths[path]},{first},{last},{_quoted(quote(path, first, last))}]"
-        for line, path, first, last in claims
-    )
-    text = ",\n".join(rows)
-    return f'{head}, "claims": [\n{text}\n]}}\n'.encode("utf-8", "backslashreplace")
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if is_digest(text) else json.dumps(text, ensure_ascii=False)
+    files: dict[str, list[str]] = {}
+    for line, path, first, last in claims:
+        lines = f"{first},{last}" if last != first else str(first)
+        files.setdefault(path, []).append(f'[{line},{lines},"{quote(path, first, last)}"]')
+    rows = ",\n".join([f"{json.dumps(path)}: [\n" + ",\n".join(some) + "\n]" for path, some in files.items()])
+    return f'{{"page": {json.dumps(page)}, "claims": {{\n{rows}\n}}}}\n'.encode("utf-8", "backslashreplace")
 
 
 def decode_claims(data: bytes) -> list[tuple[CitedLine, str]]:
-    """Decode a file of claims, each with its text or digest; ValueError if the file is not valid."""
+    """Decode a file of claims, each with its digest; ValueError if the file is not valid."""
     try:
-        known = json.loads(data)
-        paths: list[str] = [os.path.normpath(path) for path in known["paths"]]
-        return [(CitedLine(int(a), paths[b], int(c), int(d)), str(text)) for a, b, c, d, text in known["claims"]]
-    except (KeyError, IndexError, TypeError, RecursionError) as error:
+        files: dict[str, list[list[int | str]]] = json.loads(data)["claims"]
+        return [
+            (CitedLine(int(line), os.path.normpath(path), int(cited[0]), int(cited[-1])), str(digest))
+            for path, rows in files.items()
+            for line, *cited, digest in rows
+        ]
+    except (AttributeError, KeyError, IndexError, TypeError, RecursionError) as error:
         raise ValueError(f"not a file of claims: {error}") from error

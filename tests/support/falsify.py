@@ -165,15 +165,15 @@ def _falsify_page(out: Path, row: ManifestPage, kind: str, chance: random.Random
 def _falsify_claim(out: Path, row: ManifestPage, chance: random.Random) -> Falsified | None:
     path = out / claims_of(row.page)
     known = json.loads(path.read_bytes())
-    places = [place for place, claim in enumerate(known["claims"]) if claim[2]]
-    if not places:
+    rows = [claim for rows in known["claims"].values() for claim in rows if claim[1]]
+    if not rows:
         return None
-    line, *cited = known["claims"][chance.choice(places)]
-    old, new = json.dumps([line, *cited])[1:-1], f"{line}, {cited[0]}, {cited[1] + 1}, {cited[2] + 1}"
+    line, *cited, digest = chance.choice(rows)
+    old, new = (json.dumps([line, *numbers, digest], separators=(",", ":")) for numbers in (cited, [n + 1 for n in cited]))
     text = path.read_text()
-    changed = text.replace(f"[{line},{cited[0]},{cited[1]},{cited[2]},", f"[{new.replace(' ', '')},", 1)
+    changed = text.replace(old, new, 1)
     path.write_text(changed)
-    return Falsified(CLAIM, row.page, line, old) if changed != text else None
+    return Falsified(CLAIM, row.page, line, old[1:-1]) if changed != text else None
 
 
 def make_manifest_fit(out: Path, pages: set[str]) -> None:

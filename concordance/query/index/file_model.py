@@ -61,7 +61,7 @@ class FileModel:
         """All facts that were extracted from this file alone."""
         return self.opened.facts
 
-    @property
+    @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """All symbols that it defines or declares."""
         return self.facts.symbols

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from concordance.base.blocks import Picture, Ref
-from concordance.base.characters import HIDDEN
+from concordance.base.characters import HIDDEN, may_have_hidden_characters
 from concordance.base.kinds import DocMarkup
 from concordance.extract.registry import language_of
 from concordance.query.markup.blocks import BlockParser, Dialect
@@ -74,9 +74,7 @@ def show_hidden(text: str) -> str:
     """Return text with escapes in place of hidden characters, and with uniform line ends."""
     if "\r" in text or "\f" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
-    if text.isascii() and text.isprintable():
-        return text
-    return HIDDEN.sub(_escape, text)
+    return HIDDEN.sub(_escape, text) if may_have_hidden_characters(text) else text
 
 
 def _escape(match: re.Match[str]) -> str:

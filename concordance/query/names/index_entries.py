@@ -48,7 +48,8 @@ class EntryWriter:
         for kind in sorted(kinds, key=lambda kind: _ORDER[kind]):
             pieces += [f"{';' if len(pieces) > start else ''} {kind}: ", *self._files(kind, kinds[kind])]
         if entry.files:
-            pieces += [f"{';' if len(pieces) > start else ''} concept: ", *self._concept(entry.files)]
+            word = "; concept" if len(pieces) > start else " concept" if kinds else ""  # bold type says it already
+            pieces += [f"{word}: ", *self._concept(entry.files)]
         return Item(pieces)
 
     def _files(self, kind: str, by_path: dict[str, list[int]]) -> list[Piece]:

@@ -166,13 +166,13 @@ def _users(usages: list[Usage]) -> list[Piece]:
         return []
     here = sum(use.here for use in usages)
     there = usages[0].there if len(usages) == 1 else sum((use.there for use in usages), Counter())
-    pieces: list[Piece] = [f" · {here:,}× here"] if here else []
-    if there:
-        most = sorted(there, key=lambda path: (-there[path], path))
-        told = f"{',' if here else ' ·'} {there.total():,}× in "
-        pieces += [f"{told}{len(most):,} files, most in " if len(most) > 2 else told, _file(most[0])]
-        if len(most) == 2:
-            pieces += [", ", _file(most[1])]
+    if not there:
+        return [f" {here:,}×"] if here else []
+    most = sorted(there, key=lambda path: (-there[path], path))
+    told = f"{f' · {here:,}× here,' if here else ' ·'} {there.total():,}× in "
+    pieces: list[Piece] = [f"{told}{len(most):,} files, most in " if len(most) > 2 else told, _file(most[0])]
+    if len(most) == 2:
+        pieces += [", ", _file(most[1])]
     return pieces
 
 

@@ -9,7 +9,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
+from concordance.base.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Page,
+    Piece,
+    Ref,
+    Strong,
+    Table,
+    Text,
+    To,
+    count_noun,
+)
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.query.folders import folder_definitions
@@ -109,8 +123,8 @@ def _front(index: Index) -> list[Block]:
     ranked = definitions_table(index, whole.used_symbols)
     total = sum(counts.values())
     names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concept_count, "concept")
-    told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."
-    blocks: list[Block] = [Text([told])]
+    told = f"{count_noun(total, 'definition')} of {names}, and {concepts}, which are in "
+    blocks: list[Block] = [Text([told, Strong("bold type"), "."])]
     blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []
     if ranked:
         blocks += [Heading(2, ["Most Used"]), *ranked]

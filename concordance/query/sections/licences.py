@@ -14,7 +14,7 @@ from concordance.base.paths import parent_folders
 from concordance.query.index.file_model import FileModel
 
 _HEADER_LENGTH = 6000  # characters that are searched for a header
-_HINT = re.compile(r"licen[sc]e|redistribution|permission|public domain", re.I)
+_HINTS = ("license", "licence", "redistribution", "permission", "public domain")
 _SPDX = re.compile(r"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+-]+(?:[ \t]+(?:OR|AND|WITH)[ \t]+[A-Za-z0-9.+()-]+)*)")
 _NAMED_LICENCE = re.compile(
     r"(?i:(?:licen[sc]ed|governed|released|distributed|available)\W+(?:under|by)\W+(?:the\W+terms\W+of\W+)?(?:the|an?))\W+"
@@ -71,7 +71,8 @@ def licence(one: FileModel) -> Licence | None:
 
 def stated_licence(head: str) -> Licence | None:
     """Return the licence that the beginning of a file states."""
-    if not _HINT.search(head):
+    lower = head.lower()
+    if not any(hint in lower for hint in _HINTS):
         return None
     match = _SPDX.search(head)
     if match:

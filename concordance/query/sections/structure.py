@@ -33,6 +33,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import KINDS, TYPE_KINDS, Kind, Symbol
 from concordance.extract.registry import language_of
+from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
 from concordance.query.index.graphs.bridges import bridges_of
@@ -57,12 +58,14 @@ _SMALL_KINDS = frozenset(
 )
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not code: nothing calls it
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
-_INSIDE = 12  # callers in the same file that are listed one by one
+_INSIDE = 6  # callers in the same file that are listed one by one; each of them lists what it calls
 _MAX_FILES = 8  # other files that are listed one by one
+_MIN_REPEATED = 80  # characters from which documentation that was already quoted is not quoted again
 _FIELD = KINDS.index(Kind.FIELD)
 _NAMESPACE = KINDS.index(Kind.NAMESPACE)
 _MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _MAX_KEYS = 400  # keys of data up to which all are listed
+_MAX_VALUES = 2000  # definitions up to which those that share a line are shown with their values
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
 PLURALS = {
@@ -85,6 +88,7 @@ class Structure:
         # The keys of data come by the thousand and get no anchors.
         self.plain = language_of(self.language).is_keyed
         self.same_named = _same_named_types(about.symbols)
+        self._quoted: dict[str, int] = {}  # the first definition that has each documentation
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all definitions; of data with very many keys, the outer ones."""
@@ -209,12 +213,14 @@ class Structure:
         if len(group) >= _MAX_SMALL_DEFINITIONS:
             pieces.append(f"{count_kind(kind, len(group))}: ")
         conditions = {self._condition(place) for place in group}
+        crowded = len(group) > 1 and len(self.about.symbols) > _MAX_VALUES  # the source has the values
         for number, place in enumerate(group):
             symbol = self.about.symbols[place]
             pieces.append(", " if number else "")
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
-            pieces += [Mono(_short_signature(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
+            told = symbol.name if crowded else _short_signature(symbol)
+            pieces += [Mono(told), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
             pieces += _under(self._condition(place)) if len(conditions) > 1 or len(group) == 1 else ()
         if len(conditions) == 1 and len(group) > 1:
             pieces += _under(conditions.pop(), ", all under ")
@@ -281,9 +287,14 @@ class Structure:
     def words(self, place: int) -> Iterator[Block]:
         """Yield the author's documentation of a definition, quoted."""
         symbol = self.about.symbols[place]
-        if symbol.doc:
-            lines = self.about.lines_of_doc(place)
-            cite = [Cite(self.path, *lines)] if lines else []
+        if not symbol.doc:
+            return
+        lines = self.about.lines_of_doc(place)
+        cite = [Cite(self.path, *lines)] if lines else []
+        first = self._quoted.setdefault(symbol.doc, place)
+        if first != place and len(symbol.doc) >= _MIN_REPEATED:
+            yield Text(["Documented like ", self._named(self.about.ids.id_at(first), place), ".", *cite])
+        else:
             yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, self.named.ref)])])
 
     def _facts(self, place: int) -> Iterator[list[Piece]]:
@@ -302,7 +313,7 @@ class Structure:
             yield ["overrides ", *join_with_commas([self.about.ref(one) for one in over])]
         under = self.about.overriding.get(place, [])
         if under:
-            yield self._from([UsePair(one, 0, 0, 1) for one in under], "overridden")
+            yield self._from(place, [UsePair(one, 0, 0, 1) for one in under], "overridden")
         ways = self.about.complexity[place] if place < len(self.about.complexity) else 0
         if ways > 5:
             yield [f"complexity {ways}"]
@@ -337,7 +348,21 @@ class Structure:
         if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
             kinds = self.about.index.kinds  # a constructor initialises its fields as if it called them
             used = [one for one in used if kinds[one] != _FIELD]
-        return [self.about.ref(one) for one in used]
+        return [self._named(one, place) for one in used]
+
+    def _named(self, identity: int, place: int) -> Ref:
+        """Return a link to a definition; one inside of what also contains the definition at `place` is shown without
+        the name of that, as in the code there."""
+        ref = self.about.ref(identity)
+        around, _, name = ref.at.rpartition(".")
+        if not around or (ref.path != self.path and not language_of(self.language).has_prototypes):
+            return ref
+        key = self.about.symbols[place].key
+        if "+" in key or "+" in ref.at or "%" in name:
+            scope = split_key(around)
+            name = split_key(ref.at)[-1]
+            return ref._replace(label=name) if split_key(key)[: len(scope)] == scope else ref
+        return ref._replace(label=name) if key.startswith(f"{around}.") else ref
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
         users = self.about.users.get(place, [])
@@ -350,11 +375,11 @@ class Structure:
         callers = [one for one in users if one.roles & CALL]
         others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_listed_use(one)]
         if callers:
-            yield self._from(callers, "called")
+            yield self._from(place, callers, "called")
         if heirs:
-            yield self._from([UsePair(one, 0, 0, 1) for one in heirs], "extended")
+            yield self._from(place, [UsePair(one, 0, 0, 1) for one in heirs], "extended")
         if others:
-            yield self._from(others, "used")
+            yield self._from(place, others, "used")
 
     def _is_local(self, place: int) -> bool:
         """True if it is defined inside of a function."""
@@ -374,14 +399,14 @@ class Structure:
         about = self.about
         return use.id == about.ids.file or (about.is_own(use.id) and about.index.kinds[use.id] == _NAMESPACE)
 
-    def _from(self, users: list[UsePair], verb: str) -> list[Piece]:
+    def _from(self, place: int, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
         users = self._without_declarations(users)
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
         pieces: list[Piece] = [f"{verb} by "]
         if here:
-            inside = list(dict.fromkeys(map(self._own_user, here)))
+            inside = list(dict.fromkeys(self._own_user(one, place) for one in here))
             pieces += join_with_commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
         if away:
             pieces += [" and " if here else "", *self._elsewhere(away)]
@@ -395,8 +420,8 @@ class Structure:
         defined = {_NUMBER.sub("", keys[one.id]) for one in users if not declared[one.id]}
         return [one for one in users if not declared[one.id] or _NUMBER.sub("", keys[one.id]) not in defined]
 
-    def _own_user(self, use: UsePair) -> Piece:
-        return "code outside of functions" if self._is_outside_functions(use) else self.about.ref(use.id)
+    def _own_user(self, use: UsePair, place: int) -> Piece:
+        return "code outside of functions" if self._is_outside_functions(use) else self._named(use.id, place)
 
     def _other_user(self, use: UsePair) -> Piece:
         """Return a link to a user, or to its file if that is code outside of functions."""

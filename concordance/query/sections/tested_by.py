@@ -14,6 +14,7 @@ from concordance.base.blocks import Block, Item, Items, Mono, Page, Ref, Text, T
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Category
 from concordance.extract.registry import language_of
+from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.reachability import command_of
 from concordance.query.index.graphs.test_directness import RankedTest, TestedSubject, is_stub
@@ -31,11 +32,13 @@ def own_tests(one: FileModel) -> list[int]:
     return [test for test in one.ids if test in one.index.tests] if one.file.category == Category.TEST else []
 
 
+@memoised_in_object
 def ranked_tests(one: FileModel) -> list[RankedTest]:
     """Return the near tests of a file, most direct first."""
     return page_subject(one).rank(one.index.tests_of(one.path).near)
 
 
+@memoised_in_object
 def page_subject(one: FileModel) -> TestedSubject:
     """Return a file as a subject of tests."""
     names = ((symbol.name, symbol.kind) for symbol in one.symbols if symbol.parent < 0)

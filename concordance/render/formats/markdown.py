@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from concordance.base.blocks import (
     Anchor,
@@ -38,7 +39,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
-from concordance.render.addresses import MARKDOWN, Addresses, anchor
+from concordance.render.addresses import MARKDOWN, Addresses, anchor, lines_at
 from concordance.render.formats import CitedLine, RenderedPage
 
 ENDING = MARKDOWN
@@ -73,6 +74,8 @@ class _Writer:
         self.out: list[str] = []
         self.links: list[tuple[int, str, str]] = []  # index in `out`, text and address of each link
         self.cites: list[tuple[int, str, int, int]] = []
+        self._known: dict[tuple[str, str, str, int], str] = {}  # the addresses of targets
+        self._sources: dict[str, str] = {}  # the addresses of files of the repository
 
     def written(self, page: Page) -> RenderedPage:
         self._heading(Heading(1, page.title))
@@ -180,7 +183,7 @@ class _Writer:
             self.out.append("\n")
 
     def _code(self, code: Code, indent: str) -> None:
-        longest = max(map(len, _FENCE.findall(code.text)), default=2)
+        longest = max(map(len, _FENCE.findall(code.text)), default=2) if "```" in code.text else 2
         fence = "`" * (longest + 1)
         text = code.text if code.text.endswith("\n") or not code.text else f"{code.text}\n"
         if indent:
@@ -195,7 +198,10 @@ class _Writer:
         for piece in pieces:
             kind = type(piece)
             if kind is str:
-                out.append(escape_markdown(piece, starts))  # type: ignore[arg-type]
+                if starts or len(piece) > _SHORT:
+                    out.append(escape_markdown(piece, starts))  # type: ignore[arg-type]
+                else:
+                    out.append(_escape_short(piece))  # type: ignore[arg-type]
             elif kind is Mono:
                 out.append(code_span(piece, table))  # type: ignore[arg-type]
             elif kind is Ref:
@@ -213,7 +219,11 @@ class _Writer:
     def _link(self, ref: Ref, table: bool = False) -> None:
         shown = ref.label or ref.path
         shown = code_span(shown, table) if ref.code else escape_markdown(shown)
-        self._link_to(shown, self.addresses.link(self.page, ref))
+        target = (ref.to, ref.path, ref.at, ref.part)
+        address = self._known.get(target)
+        if address is None:
+            address = self._known[target] = self.addresses.link(self.page, ref)
+        self._link_to(shown, address)
 
     def _link_to(self, shown: str, address: str) -> None:
         self.links.append((len(self.out), shown, address))
@@ -224,7 +234,10 @@ class _Writer:
             f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}"
         )
         self.cites.append((len(self.out), line.path, line.first, max(line.first, line.last)))
-        self._link_to(label, self.addresses.source(self.page, line.path, line.first, line.last))
+        file = self._sources.get(line.path)
+        if file is None:
+            file = self._sources[line.path] = self.addresses.source(self.page, line.path)
+        self._link_to(label, file + lines_at(line.first, line.last))
 
     def _cite(self, cite: Cite) -> None:
         self.cites.append((len(self.out), cite.path, cite.first, max(cite.first, cite.last)))
@@ -252,8 +265,7 @@ class _Writer:
         found: list[CitedLine] = []
         line, place = 1, 0
         for at, path, first, last in self.cites:  # in page order
-            for text in self.out[place:at]:
-                line += text.count("\n")
+            line += "".join(self.out[place:at]).count("\n")
             place = at
             found.append(CitedLine(line, path, first, last))
         return list(dict.fromkeys(found))
@@ -282,6 +294,14 @@ def escape_markdown(text: str, starts: bool = False) -> str:
     if starts:
         text = _AT_START.sub(_mark_start, text)
     return text
+
+
+_SHORT = 12  # characters of a text that probably occurs again: a separator, a word before names
+
+
+@lru_cache(1 << 12)
+def _escape_short(text: str) -> str:
+    return escape_markdown(text)
 
 
 def _mark(found: re.Match[str]) -> str:

@@ -56,18 +56,21 @@ def _render(index: Index, addresses: Addresses, form: PageFormat, kind: str, sub
         rendered = form.render(page, addresses)
         path = addresses.page(page.ref)
         data = rendered.text.encode("utf-8", "backslashreplace")
-        cited = claims.encode_claims(path, rendered.claims, partial(_claim_text, index, page.ref.path))
         file = index.files.get(page.ref.path)
+        cites_itself = file is not None and any(row.first and row.path == file.path for row in rendered.claims)
+        own = index.open_file(page.ref.path).lines() if cites_itself else None
+        cited = claims.encode_claims(path, rendered.claims, partial(_claim_text, index, page.ref.path, own or []))
         yield PageFile(path, data, len(rendered.claims), cited, file.digest if file is not None else "")
 
 
-def _claim_text(index: Index, subject: str, path: str, first: int, last: int) -> str:
-    """Return what a claim on the page of a subject stores of the given lines of a file, or of the whole file."""
+def _claim_text(index: Index, subject: str, own: list[str], path: str, first: int, last: int) -> str:
+    """Return what a claim on the page of a subject, a file with its own lines or a folder, stores of the given lines of
+    a file, or of the whole file."""
     if not first:
-        return index.files[path].digest
+        return claims.claim_of_file(index.files[path].digest)
     if path != subject:  # the pages of folders cite lines of very many files, and are made again with each of these
         return _claim_text_elsewhere(index, f"{first} {last} {path}")
-    return claims.claim_text(index.open_file(path).lines() or [], first, last)
+    return claims.claim_text(own, first, last)
 
 
 @memoised(1 << 15)

@@ -142,7 +142,7 @@ def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield from _tests(index, one)
     yield Heading(2, ["Documentation"])
     rows = one.rows_saying(DOCSTRING, DOCUMENTED)
-    yield Items([Item(_statement(index, one, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
+    yield Items([Item(_statement(index, one, row)) for row in rows]) if rows else Text([_none("documentation")])
     yield from _users(index, one)
     yield from _missing(index, one)
     yield Heading(2, ["Cross-References"])
@@ -214,13 +214,13 @@ def _overloads(index: Index, one: OperatorInfo) -> Table:
 def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
     keys = one.keys()
     if not keys:
-        yield Text([_none(index, "kernel")])
+        yield Text([_none("kernel")])
         return
     rows: dict[tuple[str, str, int, str], list[Pieces]] = {}
     for key, found in keys.items():
         for row in found:
             name = bridge_detail(row, "kernel")
-            cell: list[Piece] = [ref_of(index, row.target)] if row.target else [Mono(name), ", not found"]
+            cell: list[Piece] = [ref_of(index, row.target)] if row.target else [Mono(name)]
             where: list[Piece] = [Ref(To.FILE, index.path_of(row.target))] if row.target else []
             cells: list[Pieces] = [[key], [Mono(row.name.rpartition("::")[2])], cell, where, _evidence(row, index)]
             rows.setdefault((key, row.name, row.target, name if not row.target else ""), cells)
@@ -232,7 +232,9 @@ def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
 
 def _evidence(row: Bridge, index: Index) -> list[Piece]:
     line = bridges_of(index).line(row)
-    told: list[Piece] = [row.by, f" ({Trust(row.trust).name.lower().replace('_', ' ')})"]
+    told: list[Piece] = [row.by]
+    if row.target:
+        told.append(f" ({Trust(row.trust).name.lower().replace('_', ' ')})")
     return [*told, Cite(index.path_of(row.source), line)] if line else told
 
 
@@ -246,7 +248,7 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
         said = {
             "implicit": f"No formula: {composed} composed of operators that have one (CompositeImplicitAutograd).",
             "kernel": "No formula: a separate kernel is registered for autograd.",
-        }.get(implicit, _none(index, "formula"))
+        }.get(implicit, _none("formula"))
         yield Text([said])
         return
     cells: list[list[Pieces]] = []
@@ -293,7 +295,7 @@ def _tests(index: Index, one: OperatorInfo) -> Iterator[Block]:
     if tests:
         yield Text([f"Called in {count_noun(len(tests), 'test file')}: ", *_files(tests), "."])
     if not rows and not tests:
-        yield Text([_none(index, "test")])
+        yield Text([_none("test")])
 
 
 def _files(counts: Counter[str]) -> list[Piece]:
@@ -325,14 +327,14 @@ def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
     lacking = [column for column in COLUMNS if not found[column]]
     yield Heading(2, ["Missing Parts"])
     if not lacking:
-        yield Text(["Nothing: everything that was searched for was found."])
+        yield Text([f"None. {_searched(index)}"])
         return
     named: list[Piece] = [Strong(column) for column in lacking]
     yield Text(["Not found: ", *join_in_sentence(named), f". {_searched(index)}"])
 
 
-def _none(index: Index, noun: str) -> str:
-    return f"No {noun} found. {_searched(index)}"
+def _none(noun: str) -> str:
+    return f"No {noun} found."
 
 
 def _searched(index: Index) -> str:

@@ -12,7 +12,8 @@ from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import shared_until
+from concordance.facts.updates.reads import memoised_in_object, shared_until
+from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
 
 _BRIDGES = "concordance.link.bridges"
@@ -154,6 +155,18 @@ class Bridges:
             return 0
         ends = self._index.open_file(self._index.path_of(row.source)).ends
         return ends[row.end].line if row.end < len(ends) else 0
+
+
+@memoised_in_object
+def bridges_from(one: FileModel) -> list[Bridge]:
+    """Return the bridges that are stated in a file."""
+    return bridges_of(one.index).out_of(one.path)
+
+
+@memoised_in_object
+def bridges_to(one: FileModel) -> list[Bridge]:
+    """Return the bridges from other files whose target is a file or one of its symbols."""
+    return bridges_of(one.index).into(one.path)
 
 
 @shared_until(Aspect.BRIDGES)

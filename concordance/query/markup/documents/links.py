@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from concordance.base.blocks import Picture, Ref, To
 from concordance.base.model import Kind, Trust
 from concordance.query.index.file_model import FileModel
-from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.graphs.bridges import bridges_from
 from concordance.query.index.ledger import outline
 from concordance.query.names.mentions import MentionedNames
 from concordance.query.names.references import import_target
@@ -44,7 +44,7 @@ class DocumentLinks:
     def _code(self) -> dict[str, int]:
         """The definitions that the document names, by name; 0 if a name stands for several."""
         found: dict[str, int] = {}
-        for row in bridges_of(self.one.index).out_of(self.one.path):
+        for row in bridges_from(self.one):
             if row.bridge == "documents" and row.target and row.trust >= Trust.UNIQUE_NAME:
                 found[row.name] = row.target if found.get(row.name, row.target) == row.target else 0
         return found

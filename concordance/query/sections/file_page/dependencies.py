@@ -33,7 +33,7 @@ from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.absence import no_imports
 from concordance.query.answers import category_rank
 from concordance.query.index.file_model import FileModel, ref_of
-from concordance.query.index.graphs.bridges import bridges_of, verbs
+from concordance.query.index.graphs.bridges import bridges_from, bridges_of, bridges_to, verbs
 from concordance.query.names.references import import_target
 from concordance.query.pages import bridge_page
 from concordance.query.sections.citations import link_to
@@ -182,8 +182,7 @@ def _link_count(item: Item) -> int:
 @memoised_in_object
 def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
     """Return the bridges from and to a file by what they state."""
-    table = bridges_of(one.index)
-    out, into = _informative(one, table.out_of(one.path), False), _informative(one, table.into(one.path), True)
+    out, into = _informative(one, bridges_from(one), False), _informative(one, bridges_to(one), True)
     found: dict[str, list[Item]] = {}  # several bridges may share a verb
     for says, rows in _by_relation(out).items():
         found.setdefault(f"It {verbs(says)[0]}", []).extend(_bridges_out(one, rows))
@@ -195,7 +194,7 @@ def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
 
 def _note_blocks(one: FileModel) -> list[Block]:
     """Return the notes that the file contains, those that it refers to, and the standards and issues that it cites."""
-    rows = [row for row in bridges_of(one.index).out_of(one.path) if row.bridge in _NOTES]
+    rows = [row for row in bridges_from(one) if row.bridge in _NOTES]
     found: list[Block] = [Heading(3, ["Notes"])] if rows else []
     for says, some in _by_relation(rows).items():
         labels: dict[Piece, set[int]] = {}

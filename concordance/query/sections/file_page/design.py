@@ -35,6 +35,7 @@ TITLE = Section.DESIGN.value
 ORDER = 30
 
 _MAX_BOXES = 6  # neighbours on each side of a diagram
+_MAX_SIBLINGS = 12  # classes of the same bases that are named
 
 
 def blocks(one: FileModel) -> list[Block]:
@@ -103,19 +104,21 @@ def _labels(paths: list[str]) -> dict[str, str]:
 
 
 def _hierarchy(one: FileModel) -> list[Block]:
-    """List classes with their bases and subclasses in the repository."""
-    items: list[Item] = []
+    """List classes with their bases and subclasses in the repository; those that only share their bases, together."""
+    groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for place, symbol in enumerate(one.symbols):
-        if symbol.kind not in TYPE_KINDS:
-            continue
-        above: list[Piece] = [one.ref(base) for base in one.bases.get(place, ())]
-        below = one.subclasses.get(place, [])
-        if not above and not below:
-            continue
-        pieces: list[Piece] = [one.own(place)]
-        if above:
-            pieces += [" ← ", *join_in_sentence(above)]
-        if below:
+        if symbol.kind in TYPE_KINDS and (place in one.bases or place in one.subclasses):
+            alone = place if place in one.subclasses else -1
+            groups.setdefault((alone, tuple(one.bases.get(place, ()))), []).append(place)
+    items: list[Item] = []
+    for (parent, bases), places in groups.items():
+        shown: list[Piece] = [one.own(place) for place in places[:_MAX_SIBLINGS]]
+        shown += [f"{len(places) - len(shown):,} more"] if len(places) > len(shown) else []
+        pieces = join_in_sentence(shown)
+        if bases:
+            pieces += [" ← ", *join_in_sentence([one.ref(base) for base in bases])]
+        if parent >= 0:
+            below = one.subclasses[parent]
             pieces += [f" → {count_noun(len(below), 'subclass', 'subclasses')}"]
             if len(below) <= _MAX_BOXES:
                 pieces += [": ", *join_in_sentence([one.ref(heir) for heir in below])]

@@ -27,7 +27,7 @@ from concordance.query.absence import not_analysed
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
-from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.graphs.bridges import bridges_from, bridges_of
 from concordance.query.index.graphs.test_directness import file_words
 from concordance.query.markup import first_sentence
 from concordance.query.search.related_files import may_test, stem_of
@@ -126,7 +126,7 @@ def _inputs(one: FileModel) -> Iterator[list[Piece]]:
         place.subject: place.line for place in one.facts.patterns if place.pattern == "Options" and place.subject
     }
     table = bridges_of(one.index)
-    rows = [row for row in table.out_of(one.path) if row.bridge == "environment" and row.says == "reads"]
+    rows = [row for row in bridges_from(one) if row.bridge == "environment" and row.says == "reads"]
     variables: dict[str, int] = {}
     for line, name in sorted((table.line(row), row.name) for row in rows):
         variables.setdefault(name, line)

@@ -29,11 +29,11 @@ from concordance.link.languages import loading_languages
 from concordance.query.absence import not_analysed
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
-from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.graphs.bridges import bridges_to
 from concordance.query.index.graphs.reachability import STEPS
 from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub, loading_package, same_name_tests
 from concordance.query.index.repository import Index
-from concordance.query.sections.examples import find_examples
+from concordance.query.sections.examples import Example, find_examples
 from concordance.query.sections.tested_by import (
     MAX_TEST_FILES,
     TESTS_PART,
@@ -41,6 +41,7 @@ from concordance.query.sections.tested_by import (
     group_by_file,
     own_tests,
     page_subject,
+    ranked_tests,
     test_commands,
 )
 
@@ -67,8 +68,7 @@ def _testing(one: FileModel) -> list[Block]:
         package = loading_package(index, one.path)
         loading = index.tests_of(package).near if package else []
         return list(_by_package(one, package, loading) if loading else _named_by_tests(one))
-    subject = page_subject(one)
-    tests = [test.id for test in subject.rank(found.near)]
+    tests = [test.id for test in ranked_tests(one)]
     if not tests:
         said = "The tests that reach it may run code for other devices instead; which select its device is not known."
         return [Text([said])]
@@ -79,7 +79,7 @@ def _testing(one: FileModel) -> list[Block]:
     more: list[Piece] = []
     if len(shown) < len(by_file):
         more = [Ref(To.FILE, one.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
-    if found.farther and not subject.devices:
+    if found.farther and not page_subject(one).devices:
         farther = count_noun(found.farther, "other test")
         more.append(f"{farther} may reach it through other code, up to {STEPS} calls away.")
     blocks += [Text(more)] if more else []
@@ -126,7 +126,7 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     tests = page_subject(one).direct()
     by_file = group_by_file(index, tests)
     users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
-    users |= {index.path_of(row.source) for row in bridges_of(index).into(one.path) if row.trust > Trust.CANDIDATE}
+    users |= {index.path_of(row.source) for row in bridges_to(one) if row.trust > Trust.CANDIDATE}
     others = sorted(path for path in users - by_file.keys() if index.category_of(path) == Category.TEST)
     same = [path for path in same_name_tests(index, one.path) if path not in users]
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
@@ -171,17 +171,24 @@ def _usage(one: FileModel) -> list[Block]:
     rows = find_examples(one.index, one.path)
     if not rows:
         return [Text([_no_examples(one)])]
+    names = {row: _example_name(one, row) for row in rows}
+    own = [row for row in rows if row.path == one.path]
     blocks: list[Block] = []
+    if own:  # the structure quotes it
+        cites = [Cite(row.path, row.first, row.last) for row in own]
+        blocks.append(Text(["In the documentation of ", *join_in_sentence([names[row] for row in own]), ".", *cites]))
     for row in rows:
-        label = separator_of(one.file.language).join(split_key(row.key))
-        name: Piece = Ref(To.SYMBOL, one.path, row.key, label) if row.key else Mono(one.path)
-        cites = [Cite(row.path, row.first, row.last), *(Cite(row.path, line) for line in row.imports)]
-        where: list[Piece] = [", from its own documentation"]
         if row.path != one.path:
-            where = [f", {row.kind}: ", Ref(To.FILE, row.path, "", row.path)]
-        blocks.append(Text([name, *where, *cites]))
-        blocks.append(Code(row.code, row.language))
+            cites = [Cite(row.path, row.first, row.last), *(Cite(row.path, line) for line in row.imports)]
+            blocks.append(Text([names[row], f", {row.kind}: ", Ref(To.FILE, row.path, "", row.path), *cites]))
+            blocks.append(Code(row.code, row.language))
     return blocks
+
+
+def _example_name(one: FileModel, row: Example) -> Piece:
+    """Return the name of what an example shows."""
+    label = separator_of(one.file.language).join(split_key(row.key))
+    return Ref(To.SYMBOL, one.path, row.key, label) if row.key else Mono(one.path)
 
 
 def _no_examples(one: FileModel) -> str:
