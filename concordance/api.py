@@ -22,6 +22,7 @@ from concordance.facts.read import Facts
 from concordance.query.answers import Answer, Row
 from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.repository import Index
+from concordance.workflow import freshness
 from concordance.workflow.store_location import check_store
 
 PATIENCE = 3.0  # seconds that a question waits for a running build if there is a store to answer from
@@ -136,9 +137,23 @@ def _open_store(root: str, update: bool, progress: Progress) -> Facts:
             else:
                 progress("say", 0, 0, "the build is still running: answering from the last complete store")
                 return found
+    elif there and (facts := _open_current(root, folder)) is not None:
+        return facts
     if not there and os.path.isdir(root):
         progress("say", 0, 0, f"reading {os.path.realpath(root)} for the first time; its store is {folder}")
     from concordance.workflow import store_update
 
     store_update.build(root, None, progress)
     return Facts(folder)
+
+
+def _open_current(root: str, folder: str) -> Facts | None:
+    """Return the store if it is certainly up to date; None if only a build can tell."""
+    try:
+        facts = Facts(folder)
+    except StoreBroken:
+        return None
+    if freshness.is_current(os.path.realpath(root), folder, facts.meta().get("started", "")):
+        return facts
+    facts.close()
+    return None

@@ -392,6 +392,31 @@ def history_files(folder: str) -> list[str]:
     return [os.path.join(top, ".mailmap"), *(os.path.join(own, "shallow") for own in _own_folders(top))] if top else []
 
 
+def state_files(folder: str) -> list[str]:
+    """Return the files that decide what git lists, and which commit is the current one: git's own, its settings, and
+    the program. Some of them may not exist."""
+    top = find_git_top(folder)
+    names = [*_GIT_FILES, "reftable/tables.list"]
+    head = next(filter(None, (_text(os.path.join(own, "HEAD")) for own in _own_folders(top))), "")
+    if head.startswith("ref:"):
+        names.append(head.removeprefix("ref:").strip())
+    link = os.path.join(top, ".git")  # of a linked work tree; a folder's times say nothing
+    found = [find_program("git", top), *([link] if os.path.isfile(link) else [])]
+    found += [os.path.join(own, name) for own in _own_folders(top) for name in names]
+    settings = b"".join(run_git(top, "config", "--list", "--show-origin", "-z")).split(b"\0")
+    home = os.path.expanduser("~")
+    more = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    found += ["/etc/gitconfig", os.path.join(home, ".gitconfig")]
+    found += [os.path.join(more, "git", name) for name in ("config", "ignore")]
+    for origin, setting in zip(settings[::2], settings[1::2], strict=False):
+        if origin.startswith(b"file:"):
+            found.append(os.path.join(top, os.fsdecode(origin[5:])))
+        name, _, value = os.fsdecode(setting).partition("\n")
+        if name.lower() == "core.excludesfile":
+            found.append(os.path.join(top, os.path.expanduser(value)))
+    return found
+
+
 def git_configuration(folder: str) -> str:
     """Return git's configuration of the repository around a folder; "" if there is none."""
     top = find_git_top(folder)

@@ -179,7 +179,7 @@ def _entry(root: str, path: str, found: os.stat_result) -> ListedFile:
         inode, altered = found.st_ino & _MAX_INTEGER, min(found.st_ctime_ns, _MAX_INTEGER)
         return ListedFile(path, found.st_size, modified, altered=altered, inode=inode)
     if stat.S_ISLNK(found.st_mode):
-        note = _link_note(root, path)
+        note = link_note(root, path)
         return ListedFile(path, found.st_size, modified, Skip.SYMLINK, note)
     note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "not a regular file")
     return ListedFile(path, 0, modified, Skip.UNREADABLE, note)
@@ -189,7 +189,8 @@ def _unreadable(path: str, error: OSError) -> ListedFile:
     return ListedFile(path, 0, 0, Skip.UNREADABLE, error.strerror or str(error))
 
 
-def _link_note(root: str, path: str) -> str:
+def link_note(root: str, path: str) -> str:
+    """Return where a symbolic link points."""
     path = os.path.join(root, path)
     try:
         target = os.readlink(path)

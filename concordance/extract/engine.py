@@ -12,7 +12,7 @@ from itertools import accumulate, chain
 from concordance.base import plugins
 from concordance.base.errors import BrokenPlugin
 from concordance.base.model import TYPE_KINDS, FileFacts, Finding, Kind, Metrics, Severity
-from concordance.extract import bridges, ruleset
+from concordance.extract import bridges, rule_findings
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
 from concordance.extract.patterns import find_patterns
@@ -128,7 +128,7 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
 
 
 def _with_findings(context: PatternContext, facts: FileFacts) -> FileFacts:
-    return facts._replace(findings=(*facts.findings, *ruleset.findings(context)))
+    return facts._replace(findings=(*facts.findings, *rule_findings.findings(context)))
 
 
 def _with_bridge_ends(context: PatternContext, facts: FileFacts) -> FileFacts:

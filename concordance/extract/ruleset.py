@@ -1,22 +1,19 @@
 """The rules that files are checked against: our own, one file each in `rules/`, and a selection of ruff's.
 
-In: a language, or a file's draft. Out: the rules that apply, or the findings in the file. Pages list the rules, so that
-readers can tell what was checked from what was not.
+In: a language. Out: the rules that apply to it. Pages list the rules, so that readers can tell what was checked from
+what was not. `rule_findings` applies our own.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.errors import BrokenPlugin
-from concordance.base.model import Category, Finding, Kind, Rule, Severity, Symbol
-from concordance.extract.reading.rule_context import RuleContext
+from concordance.base.model import Category, Kind, Rule, Severity, Symbol
 
 # The ruff rules that are worth a line on a page, each with a reason in our own words.
 #
@@ -225,20 +222,6 @@ TEST_CATEGORIES = frozenset((Category.TEST, Category.BENCHMARK))
 _AROUND = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.CLASS, Kind.STRUCT))
 
 
-# Comments by which authors mark a line of Python as reviewed, for any tool.
-_SILENCED = {
-    "security": re.compile(r"#\s*(?:noqa(?!\s*:)|nosec\b|noqa:[^#]*\bS\d)"),
-    "performance": re.compile(r"#\s*(?:noqa(?!\s*:)|noqa:[^#]*\bPERF\d)"),
-}
-
-
-class RuleTable(NamedTuple):
-    """The rules for one language, by the names and words that trigger them."""
-
-    names: dict[str, tuple[ModuleType, ...]]
-    words: tuple[tuple[bytes, ModuleType], ...]
-
-
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return every rule by its id: ours first, then ruff's."""
@@ -264,44 +247,6 @@ def _rule(module: ModuleType) -> Rule:
     )  # fmt: skip
 
 
-@cache
-def _table(language: str) -> RuleTable:
-    names: dict[str, list[ModuleType]] = {}
-    words: list[tuple[bytes, ModuleType]] = []
-    for module in plugins.every(PACKAGE):
-        if module.LANGUAGES and language not in module.LANGUAGES:
-            continue
-        for name in getattr(module, "NAMES", ()):
-            names.setdefault(name, []).append(module)
-        words += [(word, module) for word in getattr(module, "WORDS", ())]
-    return RuleTable({name: tuple(modules) for name, modules in names.items()}, tuple(words))
-
-
-def findings(context: RuleContext) -> tuple[Finding, ...]:
-    """Return the findings of our rules in a file."""
-    table, facts = _table(context.language), context.facts
-    asked = {module: None for name in table.names.keys() & facts.occurrences.names for module in table.names[name]}
-    asked.update((module, None) for word, module in table.words if word in context.data)
-    if not asked:
-        return ()
-    return tuple(sorted({row for module in asked for row in _rule_matches(context, module, facts.symbols)}, key=_place))
-
-
-def _rule_matches(context: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
-    source = context.source
-    silenced = _SILENCED.get(module.CATEGORY) if source.language == "python" else None
-    for start, end, message, severity in module.find(context):
-        line, col = source.position(start)
-        if col > MAX_COLUMN:  # a minified or generated file: nobody could find or fix the place
-            continue
-        if silenced is not None and silenced.search(source.line_text(line)):
-            continue
-        last = source.line(max(start, end - 1))
-        yield Finding(
-            module.ID, severity or module.SEVERITY, message, line, col, last, enclosing_key(symbols, line), module.TESTS
-        )
-
-
 def enclosing_key(symbols: tuple[Symbol, ...], line: int) -> str:
     """Return the key of the innermost function or class around a line, "" if there is none."""
     place = bisect_right(symbols, line, key=lambda s: s.start_line) - 1
@@ -311,7 +256,3 @@ def enclosing_key(symbols: tuple[Symbol, ...], line: int) -> str:
             return one.key
         place = one.parent
     return ""
-
-
-def _place(finding: Finding) -> tuple[int, int, str]:
-    return finding.line, finding.col, finding.by

@@ -50,6 +50,16 @@ def site() -> str:
     return _digest(own, ["extract", "link/bridges", "query", "render", "serve"], "")
 
 
+def installed_files() -> list[str]:
+    """Return all modules of the program and its extensions, and their folders."""
+    found = []
+    for package in (_PACKAGE, *_extensions()):
+        for folder, folders, names in os.walk(package):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            found += [folder, *(os.path.join(folder, name) for name in names if name.endswith(".py"))]
+    return sorted(found)
+
+
 def _digest(files: list[str], stages: list[str], more: str) -> str:
     digest = hashlib.sha256()
     for path in _sources(files, stages):

@@ -37,10 +37,11 @@ from concordance.facts import code_versions, write
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, outdated_paths
 from concordance.facts.integrity import lock
+from concordance.facts.read import Facts
 from concordance.facts.records import ExtractedFile
 from concordance.facts.schema import GENERATED
 from concordance.facts.write import StoreWriter
-from concordance.workflow import changed_files
+from concordance.workflow import changed_files, freshness
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names
@@ -69,6 +70,8 @@ class Build:
     # then read anew.
     scratch_store: str = ""
     extracted_files: list[File] = field(default_factory=list)  # files that were read
+    # No watcher follows: record the status of the files, so that a question sees quickly that nothing has changed.
+    records_status: bool = False
     # What the last build left, in a long-running process.
     previous_state: StoreState = field(default_factory=StoreState)
     _built_before: bool = False  # this process has built the repository before
@@ -95,6 +98,10 @@ class Build:
                 self.extracted_files.clear()
                 self.summary = BuildSummary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
                 self._update_if_changed(folder, entries, None, readers, headers)
+            if self.records_status and not self.summary.passed:
+                with Facts(folder, alone=True) as facts:
+                    started = facts.meta()["started"]
+                freshness.record(os.path.realpath(self.root), folder, started, entries, began)
         return self.summary
 
     def _update_if_changed(

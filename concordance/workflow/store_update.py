@@ -75,7 +75,8 @@ def update_store(
 ) -> BuildSummary:
     """Update a repository's store with this configuration instead of the one in its settings."""
     state = resident.store if resident is not None else StoreState()
-    summary = Build(root, config, progress, listing=listing, previous_state=state).run()
+    is_single = listing is None and resident is None
+    summary = Build(root, config, progress, listing=listing, previous_state=state, records_status=is_single).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is listed, but nothing could be extracted")
     return summary

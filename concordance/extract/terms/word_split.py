@@ -9,7 +9,7 @@ would be too slow.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
 
@@ -24,9 +24,21 @@ _ROLE = re.compile(r":[\w:+-]+:`[~!.]?([^`<]+)")
 _CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]+[A-Z][a-z]{2,}[A-Za-z]*")
 _PLURAL_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+s")
 _ENDING = re.compile(r"\.(?:py|pyi|h|hpp|c|cc|cpp|cu|cuh|md|rst|txt|json|ya?ml|toml|cfg|so|sh|js|ts|go|rs|java)$")
-_HAN_OR_KATAKANA = re.compile(r"[一-鿿々]{2,8}|[ァ-ヺー]{2,}|[가-힣]{2,}")
-_EAST_ASIAN = re.compile(r"[぀-ヿ一-鿿가-힣]")
 _NEVER_NAMES = frozenset(("e.g", "i.e", "a.k.a", "w.r.t", "etc", "vs", "__init__", "_"))
+
+
+# Compiling these ranges takes a hundredth of a second, and most repositories do not need them.
+
+
+@cache
+def _east_asian() -> re.Pattern[str]:
+    return re.compile(r"[぀-ヿ一-鿿가-힣]")
+
+
+@cache
+def _east_asian_words() -> re.Pattern[str]:
+    return re.compile(r"[一-鿿々]{2,8}|[ァ-ヺー]{2,}|[가-힣]{2,}")
+
 
 
 @lru_cache(maxsize=1 << 17)
@@ -63,9 +75,9 @@ def _word(word: str) -> tuple[str, ...]:
 
 
 def _foreign(word: str) -> tuple[str, ...]:
-    if _EAST_ASIAN.search(word):
+    if _east_asian().search(word):
         # These scripts have no spaces; without a dictionary, runs of one script are the closest thing to words.
-        return tuple(token for run in _HAN_OR_KATAKANA.findall(word) for token in (run, "")) or _BREAK
+        return tuple(token for run in _east_asian_words().findall(word) for token in (run, "")) or _BREAK
     return (word.lower(),) if len(word) > 2 else _BREAK
 
 
@@ -81,7 +93,7 @@ def _mixed_tokens(bare: str, inner: str) -> tuple[str, ...]:
         return _BREAK
     if bare.endswith(("'s", "’s")):
         return tokenize(bare[:-2]) if len(bare) > 3 else _BREAK
-    if not bare.isascii() and _EAST_ASIAN.search(bare):
+    if not bare.isascii() and _east_asian().search(bare):
         return _foreign(bare)
     parts = bare.split("-")
     if len(parts) in (2, 3) and all(len(part) > 1 and part.isalpha() for part in parts):

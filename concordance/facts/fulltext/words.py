@@ -20,7 +20,6 @@ _FILLING = frozenset(
 )  # fmt: skip
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _RUNS = re.compile(r"[A-Za-z0-9_]+|[^\W_A-Za-z0-9]+")
-_DENSE = re.compile(r"[぀-ヿ㐀-鿿가-힣]")  # scripts without spaces between words
 _MAX_CACHED_WORDS = 150_000  # maximum number of words that a process caches
 _MAX_WORD_LENGTH = 60  # maximum length of a word that somebody might search for
 CHUNK = 20  # lines per piece of a text
@@ -31,6 +30,12 @@ _SPACED = bytes(c if c >= 128 or chr(c).isalnum() or c in b"_\n" else 32 for c i
 @cache
 def _stemmer() -> tantivy.TextAnalyzer:
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.stemmer("english")).build()
+
+
+@cache
+def _dense() -> re.Pattern[str]:
+    """The scripts without spaces between words. Compiling these ranges takes longer than most questions."""
+    return re.compile(r"[぀-ヿ㐀-鿿가-힣]")
 
 
 def stem(word: str) -> str:
@@ -70,7 +75,7 @@ def _split(word: str) -> list[str]:
     for run in _RUNS.findall(word):
         if run.isascii():
             found += _plain(run)
-        elif _DENSE.search(run):
+        elif _dense().search(run):
             found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
         else:
             found.append(run.lower())
