@@ -10,9 +10,11 @@ That is why a symbol's `key` is only the part of its id behind `path#`.
 
 from __future__ import annotations
 
+import struct
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple, Protocol, TypeVar
@@ -279,9 +281,13 @@ def role_bit(role: Role) -> int:
 
 def pack_column(values: list[int]) -> bytes:
     """Encode non-negative integers as an array of the narrowest type; the last byte is the type's letter."""
-    top = max(values, default=0)
-    kind = "B" if top < 1 << 8 else "H" if top < 1 << 16 else "I"
-    return array(kind, values).tobytes() + kind.encode()
+    try:
+        return bytes(values) + b"B"
+    except ValueError:  # one of them is too large; trying is cheaper than searching for the largest first
+        pass
+    with suppress(struct.error):
+        return struct.pack(f"{len(values)}H", *values) + b"H"
+    return struct.pack(f"{len(values)}I", *values) + b"I"
 
 
 def unpack_column(column: bytes, count: int = -1) -> array[int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
+from operator import sub
 
 from tree_sitter import Node
 
@@ -260,13 +261,15 @@ class Draft:
             if start in ends:
                 roles[start] = _DECLARE
         data = self.source.data
-        starts = sorted(start for start, end in ends.items() if end > start)
+        starts = sorted([start for start, end in ends.items() if end > start])
         if not self.source.ascii:  # some parsers cut names in the middle of a character
             starts = [s for s in starts if not (_is_inside_character(data, s) or _is_inside_character(data, ends[s]))]
+        stops = list(map(ends.__getitem__, starts))
         places = innermost(starts, intervals)
-        table: dict[bytes, int] = {}
-        names = [table.setdefault(data[s : ends[s]], len(table)) for s in starts]
-        written = tuple(name.decode("utf-8", "replace") for name in table)
+        words = [data[start:stop] for start, stop in zip(starts, stops, strict=True)]
+        table = {word: number for number, word in enumerate(dict.fromkeys(words))}
+        names = list(map(table.__getitem__, words))
+        written = tuple([name.decode("utf-8", "replace") for name in table])
         keys = names
         if self.private:
             private = self.private
@@ -275,14 +278,14 @@ class Draft:
                 for s, n in zip(starts, names, strict=True)
             ]
         offsets = self.source.offsets(starts)
-        role = bytes([roles[s] for s in starts])
+        role = bytes(map(roles.__getitem__, starts))
         bound, hangs = self._bindings(scopes, starts, places, keys), self._receivers(starts)
         table_now = [name.decode("utf-8", "replace") for name in table]
-        found = NameColumns(starts, [ends[s] for s in starts], keys, role, places, bound, hangs, table_now)
+        found = NameColumns(starts, stops, keys, role, places, bound, hangs, table_now)
         return Occurrences(
             written,
             pack_column(names),
-            pack_column([after - before for before, after in pairwise(chain((0,), offsets))]),
+            pack_column(list(map(sub, offsets, chain((0,), offsets)))),
             role,
             pack_column(places),
             pack_column(bound),

@@ -246,6 +246,8 @@ class FlowBuilder:
             sites = self.sites[key[0]]
             pairs += [(shift[version], sites[n].value) for n in key[1:] if sites[n].value]
         users = self._users()
+        used, said = list(users), users.values()
+        width = len(self.ops)
         return Flow(
             tuple(self.texts), bytes(self.ops), pack_column(lefts), pack_column(self.right), whole,
             pack_column([scope for scope, _ in homes]), pack_column([name for _, name in homes]),
@@ -258,9 +260,9 @@ class FlowBuilder:
             pack_column([symbol.parent + 1 for symbol in self.symbols]),
             pack_column([symbol for symbol, _, _ in self.relations]), bytes([what for _, what, _ in self.relations]),
             pack_column([value for _, _, value in self.relations]),
-            pack_column([user for user, _ in users]), pack_column([used for _, used in users]),
-            pack_column([said & _ROLES for said in users.values()]),
-            self.imports, exports, times=pack_column([said >> _WIDTH for said in users.values()]), **self.more,
+            pack_column([key // width for key in used]), pack_column([key % width for key in used]),
+            pack_column([row & _ROLES for row in said]),
+            self.imports, exports, times=pack_column([row >> _WIDTH for row in said]), **self.more,
         )  # fmt: skip
 
     def _owners(self) -> dict[tuple[int, int], int]:
@@ -275,20 +277,27 @@ class FlowBuilder:
                 found.setdefault((opened[symbol.parent], name), place)
         return found
 
-    def _users(self) -> dict[tuple[int, int], int]:
+    def _users(self) -> dict[int, int]:
         """Return the expressions that each symbol uses, with roles (lower bits) and count (higher bits).
+
+        A key is (symbol + 1) * number of expressions + expression: at half the cost of a tuple.
 
         Definitions and declarations do not count as uses of themselves; what is named to declare something else (`A` in
         `void A::f() {}`) has the role of a declaration, so that it is linked, but not counted.
         """
-        around = [-1] * len(self.scopes)
-        for place, scope in enumerate(self.scopes):
-            around[place] = scope.symbol if scope.symbol >= 0 or scope.parent < 0 else around[scope.parent]
-        found: dict[tuple[int, int], int] = {}
-        get, private, ops, users = found.get, self.private, self.ops, self.users
-        for place, (home, used, role) in enumerate(zip(self.names.scope, self.use, self.names.role, strict=True)):
-            if used not in private and (role not in _NO_USE or (role == _DECLARE and ops[used] != Op.SYMBOL)):
-                key = ((users[place] if place in users else around[home]) + 1, used)
+        width, ops, users = len(self.ops), self.ops, self.users
+        around: list[int] = []  # by scope: the symbol around it, plus one, times the width
+        for scope in self.scopes:
+            own = scope.symbol >= 0 or scope.parent < 0
+            around.append((scope.symbol + 1) * width if own else around[scope.parent])
+        bases = [around[scope] for scope in self.names.scope]
+        for place, user in users.items():
+            bases[place] = (user + 1) * width
+        found: dict[int, int] = {}
+        get, private = found.get, self.private
+        for base, used, role in zip(bases, self.use, self.names.role, strict=True):
+            if used not in private and (role >= _FIRST_USE or (role == _DECLARE and ops[used] != Op.SYMBOL)):
+                key = base + used
                 found[key] = (get(key, 0) | 1 << role) + 1 + _ROLES
         return found
 
@@ -307,7 +316,7 @@ _MENTION = tuple(Role).index(Role.MENTION)
 _DECLARE = tuple(Role).index(Role.DECLARE)
 _KIND = {str(kind): place for place, kind in enumerate(KINDS)}
 _ROLES = (1 << len(Role)) - 1
-_NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE))
+_FIRST_USE = tuple(Role).index(Role.CALL)  # the roles before it define or declare
 
 
 def argument_range(symbol: Symbol) -> int:

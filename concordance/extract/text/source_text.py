@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise
+from itertools import accumulate
+from operator import sub
 
 _CONTINUATION = re.compile(rb"[\x80-\xbf]")
 
@@ -39,7 +40,8 @@ class Source:
     def line_lengths(self) -> list[int]:
         """The number of characters of each line, including its end; the last line may have none."""
         ends = self.line_bytes if self.line_bytes[-1] == len(self.data) else [*self.line_bytes, len(self.data)]
-        return [after - before for before, after in pairwise(self.offsets(ends))]
+        offsets = self.offsets(ends)
+        return list(map(sub, offsets[1:], offsets))
 
     def line(self, at: int) -> int:
         """Return the 1-based line of a byte offset."""
