@@ -32,7 +32,7 @@ _ENDING = re.compile(rb"\.(?:" + b"|".join(_EXTENSIONS) + rb")(?![\w(/-])(?!\.\w
 _PATH_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.@/-"
 _QUOTED = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+)(?=[\"'`:])")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+\Z")  # modules that are loaded by name may begin with a digit
-_MACRO_ARGUMENT = re.compile(rb"\b[A-Z][A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
+_MACRO_ARGUMENT = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
 _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
 _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n|[ \t]*+\n)++)", re.M)
 _ENTRY = re.compile(rb"^[ \t]++(?:[^<:\n]*+<)?(/?[\w+./-]++)>?[ \t]*+$", re.M)

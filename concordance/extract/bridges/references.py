@@ -36,7 +36,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     if is_prose(context.language):
         return
     data = context.data
-    for match in _STANDARD.finditer(data):
+    for match in _STANDARD.finditer(data) if b"PEP" in data or b"RFC" in data else ():
         at = match.start()
         if not data[max(0, at - 1) : at].isalnum() and _is_comment(context, at):
             number = match["number"].decode()

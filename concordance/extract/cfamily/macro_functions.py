@@ -137,7 +137,8 @@ class MacroExpander:
         if self._room < 0 or len(macro.body) > _LONGEST or sum(map(len, given)) > _LONGEST:
             return ""
         body = _WORD.sub(lambda match: words.get(match[0], match[0]), macro.body)
-        body = _PASTE.sub("", body)
+        if "##" in body:
+            body = _PASTE.sub("", body)
         self._room -= len(body)
         return self._nested(body, deep) if deep and len(body) < _LONGEST else body
 

@@ -37,7 +37,7 @@ _CLASS_HEAD = re.compile(
     rb"(?:class|struct|union|enum)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
     rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
 )
-_ENUM_HEAD = re.compile(rb"\benum\b[^;{}()=,]*\{")
+_ENUM_HEAD = re.compile(rb"enum(?<!\wenum)\b[^;{}()=,]*\{")  # a pattern that begins with a word is searched fast
 _ENUMERATOR_END = re.compile(rb"[,(){}]")
 _CAPITALS = re.compile(rb"[A-Z_][A-Z0-9_]+\b")
 # `container_of(x, struct name, member)`: a type as an argument.

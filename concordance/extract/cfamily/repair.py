@@ -366,6 +366,8 @@ class Repair(ErrorCauses):
                 failed = list(range(len(edits)))
             for place in reversed(failed):
                 self._apply(before[place])
+            if len(failed) == len(edits):
+                continue  # the text is what it was, and so are its tree and errors
             if failed:
                 mended = self._parse()
                 left, now = self._spots(mended)

@@ -85,7 +85,9 @@ def strip_markers(comment: str) -> str:
         if len(lines) > 1 and all(not line.strip() or line.lstrip().startswith("*") for line in lines[1:]):
             text = _STAR.sub("", text)
     else:
-        text = _LINE_SIGN.sub("", text)
+        text = _LINE_SIGN.sub("", text, text.count("\n") + 1)  # once in a line at most: most comments are one line
+    if "\n" not in text:
+        return "" if _RULE.match(text) else text.strip()
     text = _RULE.sub("", text)
     lines = [line.rstrip() for line in text.split("\n")]
     first = lines[0].strip() if lines else ""

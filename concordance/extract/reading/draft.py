@@ -54,7 +54,7 @@ _ESCAPES = str.maketrans({c: f"%{ord(c):02X}" for c in "%.#+\n\r\t"})
 
 def escape(name: str) -> str:
     """Return a name escaped for use in a symbol's key, in which `.`, `#` and `+` are separators."""
-    return name.translate(_ESCAPES)
+    return name if name.isidentifier() else name.translate(_ESCAPES)
 
 
 @dataclass(slots=True, eq=False)

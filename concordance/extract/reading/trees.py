@@ -12,10 +12,10 @@ in a function's control flow, `@comment` a comment, and `@import.module` the nam
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 
 from tree_sitter import Language as Syntax
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
@@ -26,7 +26,7 @@ from concordance.extract.text.source_text import Source
 
 _ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)
 _NAMES = frozenset((*(role.value for role in Role), "name", "member", "local"))
-_SPACE = re.compile(r"\s+")
+_START, _END = attrgetter("start_byte"), attrgetter("end_byte")
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,9 @@ def captures(query: Query, node: Node) -> dict[str, list[Node]]:
     found = QueryCursor(query).captures(node)
     for name, nodes in found.items():
         if name not in _NAMES:
-            nodes.sort(key=_where)
+            nodes.sort(key=_END, reverse=True)
+            nodes.sort(key=_START)  # sorting is stable: of nodes that start together, the outer one comes first
     return found
-
-
-def _where(node: Node) -> tuple[int, int]:
-    return node.start_byte, -node.end_byte
 
 
 def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Draft, Tree, dict[str, list[Node]]]:
@@ -131,8 +128,8 @@ def note_errors(draft: Draft, tree: Tree, query: Query) -> None:
         if node.start_byte >= reached:  # an error inside another one adds nothing
             reached = node.end_byte
             draft.error_bytes += node.end_byte - node.start_byte
-            words = _SPACE.sub(" ", draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 60)))
-            draft.problem(node.start_byte, node.end_byte, f"syntax error at `{words.strip()}`")
+            words = one_line(draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 60)))
+            draft.problem(node.start_byte, node.end_byte, f"syntax error at `{words}`")
     for node in found.get("missing", ()):
         if node.start_byte >= reached:
             draft.problem(node.start_byte, node.end_byte, f"syntax error: `{node.type}` is missing")
@@ -181,4 +178,4 @@ def signature(source: Source, node: Node, body: tuple[str, ...] = ("body",)) -> 
 
 def one_line(words: str) -> str:
     """Return the text with each run of white space replaced by one space."""
-    return _SPACE.sub(" ", words).strip()
+    return " ".join(words.split())

@@ -25,7 +25,7 @@ GOOD = "for (const std::string& name : names)\n  use(name);"
 
 _KINDS = (b"string", b"vector", b"map", b"unordered_map", b"set", b"unordered_set", b"function", b"shared_ptr", b"list",
           b"deque")  # fmt: skip
-_HEAD = re.compile(rb"\bfor\s*\(\s*(?:const\s+)?std::(?:%s)\b[^;&]{0,300}?\s:\s" % b"|".join(_KINDS))
+_HEAD = re.compile(rb"for(?<!\wfor)\s*\(\s*(?:const\s+)?std::(?:%s)\b[^;&]{0,300}?\s:\s" % b"|".join(_KINDS))
 
 
 def find(context: RuleContext) -> Iterator[Match]:
