@@ -87,7 +87,7 @@ def record(root: str, folder: str, started: str, entries: Iterable[ListedFile], 
     if is_current(root, folder, started):
         return
     _forget(folder)
-    with suppress(_Uncertain, OSError, ToolFailed, ToolMissing):
+    with suppress(_Uncertain, OSError, ToolFailed, ToolMissing, UnicodeEncodeError):  # a name need not be UTF-8
         checksums.write_record(os.path.join(folder, RECORD), _describe(root, folder, started, list(entries), walked))
 
 

@@ -352,7 +352,7 @@ def outdated_paths(folder: str, store: str) -> frozenset[str] | None:
 @cache
 def _version() -> str:
     """Changes with the code that makes and writes words, so that nobody has to increase a number."""
-    digest = hashlib.sha256(tantivy.__version__.encode())
+    digest = hashlib.sha256(tantivy.tantivy.__version__.encode())
     for path in (__file__, fulltext_words.__file__):
         with open(path, "rb") as file:
             digest.update(file.read())

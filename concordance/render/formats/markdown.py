@@ -201,7 +201,7 @@ class _Writer:
                 if starts or len(piece) > _SHORT:
                     out.append(escape_markdown(piece, starts))  # type: ignore[arg-type]
                 else:
-                    out.append(_escape_short(piece))  # type: ignore[arg-type]
+                    out.append(_escape_short(piece))
             elif kind is Mono:
                 out.append(code_span(piece, table))  # type: ignore[arg-type]
             elif kind is Ref:
@@ -209,7 +209,7 @@ class _Writer:
             elif kind is Line:
                 self._line(piece)  # type: ignore[arg-type]
             elif kind is Anchor:
-                out.append(f'<a id="{anchor(piece)}"></a>')  # type: ignore[arg-type]
+                out.append(f'<a id="{anchor(piece)}"></a>')
             elif kind is Strong:
                 out.append(f"**{escape_markdown(piece)}**")  # type: ignore[arg-type]
             else:
