@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
-from concordance.base.model import TYPE_KINDS, File, Kind
+from concordance.base.model import File, Kind
 from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.delta import Aspect
@@ -121,7 +121,8 @@ def _letters(name: str) -> str:
 
 
 def group_by_kind(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, list[SymbolHead]]]:
-    """Group definitions by kind, each name once: types in the order of the given rows, then the others by kind."""
+    """Group definitions by kind, each name once: classes and the like in the order of the given rows,
+    then the others by kind."""
     found = []
     for kinds, one, many in _GROUPS:
         names: dict[str, SymbolHead] = {}
@@ -130,7 +131,7 @@ def group_by_kind(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str
                 names.setdefault(symbol.name, symbol)
         if names:
             found.append((one, many, list(names.values())))
-    types = [group for group in found if group[2][0].kind in TYPE_KINDS]
+    types = [group for group in found if group[0] in ("class", "struct", "interface")]
     order = {symbol.key: place for place, (_, symbol) in enumerate(rows)}
     return [*sorted(types, key=lambda group: order[group[2][0].key]), *(group for group in found if group not in types)]
 
