@@ -154,19 +154,23 @@ class Comments:
         return "" if is_legal(words) or self._is_section_title(first, at, words) else words
 
     def apart(self, line: int, name: str) -> str:
-        """Return the comment about a name that ends above the comment on a definition, a blank line between them.
-
-        It must open with a sentence that has the name, as the comment on the definition itself may only add to it.
+        """Return the first of the comments above the one on a definition, a blank line between each, that opens with
+        the definition's name: the one on the definition itself may only add to it.
         """
-        at = bisect_left(self.ends, line) - 1
-        while at > 0 and self.ends[at - 1] == self.starts[at] - 1 and self.stands_alone(at - 1):
+        at, found = bisect_left(self.ends, line) - 1, ""
+        while at > 0:
+            while at > 0 and self.ends[at - 1] == self.starts[at] - 1 and self.stands_alone(at - 1):
+                at -= 1
+            gap = self.starts[at] - 1
             at -= 1
-        gap = self.starts[at] - 1 if at > 0 else 0
-        if not gap or self._line(gap) or self.ends[at - 1] != gap - 1 or not self._is_line_comment(at - 1):
-            return ""
-        words = self._read_above(gap)
-        opening = words.partition("\n\n")[0]
-        return words if re.search(rf"\b{re.escape(name)}s?\b", opening) and "." in opening else ""
+            if at < 0 or self._line(gap) or self.ends[at] != gap - 1 or not self._is_line_comment(at):
+                break
+            words = self._read_above(gap)
+            opening = words.partition("\n\n")[0]
+            if not words or "." not in opening:
+                break
+            found = words if re.search(rf"\b{re.escape(name)}\b", opening) else found
+        return found
 
     def is_marked(self, line: int) -> bool:
         """True if the comment that ends on the line above is marked as documentation of what follows: `/**`, `///`."""

@@ -92,11 +92,10 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
 
 def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead | None:
     """Return a file's main definition: the one with the file's name, a class that fills most of it, or the only one."""
-    rows = [symbol for _, symbol in notable_definitions(index, file, facts) if symbol.kind in _WHOLE and symbol.public]
-    if not rows:
-        return None
+    every = [symbol for _, symbol in notable_definitions(index, file, facts) if symbol.public]
     stem = _letters(file.path.rpartition("/")[2].partition(".")[0])
-    named = [symbol for symbol in rows if _letters(symbol.name) == stem]
+    rows = [symbol for symbol in every if symbol.kind in _WHOLE]
+    named = [symbol for symbol in every if _letters(symbol.name) == stem and symbol.kind in _WHOLE | {Kind.TYPE}]
     if named:
         return named[0]
     classes = [symbol for symbol in rows if symbol.kind != Kind.FUNCTION]

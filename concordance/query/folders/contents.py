@@ -98,7 +98,7 @@ def folder_overview(index: Index, folder: str) -> list[Block]:
     names = most_used_names(index, one, 5)
     blocks.append(
         Text(
-            [*totals_in_words(one), ".", *([" Most used by others: ", *join_in_sentence(names), "."] if names else [])]
+            [*totals_in_words(one), ".", *([" Most used: ", *join_in_sentence(names), "."] if names else [])]
         )
     )
     special = [word for word, category in _SPECIAL if one.mostly(category)]

@@ -53,7 +53,7 @@ _STOP = re.compile(
 )
 _UNFINISHED = re.compile(r"(?<![\w-])(?:that|which|the|an?|of|to|are|is|and|or|for|with|by|in|from|either)\Z", re.I)
 # How a sentence begins, if the line above it lacks its full stop.
-_BEGINS = re.compile(r"(?:The|This|These|It|If|When|There|Otherwise|Note)\b(?![:\[])")
+_BEGINS = re.compile(r"(?:The|This|These|It|If|When|There|Otherwise|Even|However|Also|But|We|You|Note)\b(?![:\[])")
 _TO_DO = re.compile(r"(?:TODO|FIXME|XXX|HACK|TBD)\b|(?i:todo|fixme|hack)\s*:")
 _STOP_COMMAND = re.compile(
     r"[@\\](?:param|returns?|tparam|throws?|exception|see|sa|code|note|warning|todo|since|deprecated|author|version|"
