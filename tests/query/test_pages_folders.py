@@ -149,6 +149,15 @@ def test_python_files(folder: Path) -> None:
     assert cites == [Cite("pkg/tree_walk.py", 2)]
 
 
+def test_an_entry_of_a_list_does_not_describe_its_folder(folder: Path) -> None:
+    index = made(folder, {
+        "scripts/README.md": "# Scripts\n\n* `scripts/install` - Install what is needed.\n* `scripts/check` - Check it.\n",
+        "scripts/install": "#!/bin/sh\npip install .\n",
+        "scripts/check": "#!/bin/sh\nruff check\n",
+    })  # fmt: skip
+    assert "Install what is needed" not in shown(describe_folder(index, "scripts"))
+
+
 def test_rust_modules(folder: Path) -> None:
     index = made(folder, {
         "shop/Cargo.toml": '[package]\nname = "shop"\n',

@@ -43,7 +43,10 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
         if path is None or ledger(index).files[path].skip:
             continue
         doc = outline(index, path).doc
-        if is_statement(first_sentence(doc, index.language_of(path))):
+        sentence = first_sentence(doc, index.language_of(path))
+        opening = sentence.partition(" ")[0].strip("`:")
+        about_file = opening in folders(index).all[folder].files or opening.lower() in files  # an entry of a list
+        if is_statement(sentence) and not about_file:
             found.append(FolderDescription(path, doc))
     return found
 
