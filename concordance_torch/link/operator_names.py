@@ -7,6 +7,7 @@ its operator appears in Python: `variants` (function, method) and `python_module
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from concordance.link.bridge_context import BridgeContext
 from concordance_torch.link.operator_tables import TableOperator, Tables, operators_of_nearest_table
@@ -14,7 +15,7 @@ from concordance_torch.link.operator_tables import TableOperator, Tables, operat
 STRUCTURED_META = "structured meta"  # from an operator to the function that gives its shape; "meta" is from a function
 _OTHER_METHODS = ("Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
 _OTHER_FUNCTIONS = ("torch._VF", "torch._C._VariableFunctions")
-_OPS = "torch.ops."
+_OPS, _FUNCTIONAL = "torch.ops.", "torch.nn.functional."
 
 
 class OperatorNames:
@@ -35,9 +36,16 @@ class OperatorNames:
         if dotted.startswith(_OPS):
             return self.of_packet(dotted.removeprefix(_OPS), near)
         found = self._by_python_name.get(dotted)
-        if not found and dotted.startswith("torch.nn.functional."):
+        if not found and dotted.startswith(_FUNCTIONAL):
             found = self._by_python_name.get("torch." + dotted.rpartition(".")[2])
         return sort_plainest_first(operators_of_nearest_table(found or [], near))
+
+    @cached_property
+    def dotted(self) -> list[str]:
+        """All dotted names of operators, apart from those in `torch.ops`: a bridge reads only who requests these."""
+        functions = (name.removeprefix("torch.") for name in self._by_python_name if name.startswith("torch."))
+        aliases = (f"{_FUNCTIONAL}{name}" for name in functions if "." not in name)
+        return sorted({*self._by_python_name, *aliases})
 
     def of_packet(self, dotted: str, near: str) -> list[TableOperator]:
         """Return the operator of `aten.add.Tensor`, or all overloads of `aten.add`."""
@@ -64,11 +72,6 @@ class OperatorNames:
         """
         found = self._by_macro_namespace.get(name.partition("::")[2].partition(".")[0], [])
         return found if len(found) == 1 else []
-
-
-def requested_names(context: BridgeContext) -> list[str]:
-    """Return the names that Python requests from other languages and that may be operators."""
-    return list(dict.fromkeys(name for part in ("torch", "Tensor") for name in context.foreign_names_with(part)))
 
 
 def sort_plainest_first(overloads: list[TableOperator]) -> list[TableOperator]:

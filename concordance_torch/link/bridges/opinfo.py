@@ -12,7 +12,7 @@ from functools import cached_property
 
 from concordance.base.model import Bridge, Kind, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance_torch.link.operator_names import OperatorNames, requested_names
+from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator
 
 VERBS = {"opinfo": ("tests", "is tested by")}
@@ -70,7 +70,8 @@ class _Functions:
     def _foreign_calls(self) -> dict[int, list[str]]:
         """The names from other languages that each function calls."""
         found: dict[int, list[str]] = {}
-        for dotted in sorted(requested_names(self._context)):
+        packets = (name for name in self._context.foreign_names_with("ops") if name.startswith("torch.ops."))
+        for dotted in sorted({*self._names.dotted, *packets}):
             for ask in self._context.requests(dotted):
                 if ask.roles & _CALL:
                     found.setdefault(ask.user, []).append(dotted)

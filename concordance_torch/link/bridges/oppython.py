@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance_torch.link.operator_names import OperatorNames, requested_names
+from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator, Tables
 from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
@@ -26,12 +26,11 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     if not tables.operators:
         return
     names = context.once(OperatorNames)
-    for dotted in requested_names(context):
-        if not dotted.startswith("torch.ops."):
-            for ask in context.requests(dotted):
-                found = names.of(dotted, context.file_containing(ask.user).path)
-                if found:
-                    yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
+    for dotted in names.dotted:
+        for ask in context.requests(dotted):
+            found = names.of(dotted, context.file_containing(ask.user).path)
+            if found:
+                yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
     registered = context.once(RegisteredKernels)
     seen: set[tuple[int, str]] = set()
     # calls first, so that a mention adds nothing
