@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from concordance.base.kinds import C_FAMILY, INLINE_MODULE
-from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target, unpack_column
+from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.implicit_runs import FUNCTIONS
 from concordance.link.languages import value_tracking_languages
@@ -235,7 +235,7 @@ def _symbols(
 ) -> None:
     flow, paths = file.flow, reader.paths
     flags, forms, arity = flow.symbol_flags, file.form, file.arity
-    within = unpack_column(flow.symbol_within)
+    within = file.within
     for symbol, parent in enumerate(file.symbol_parent):
         if parent and is_used_implicitly(file.names[file.symbol_name[symbol]]) and file.kind(parent - 1) in TYPE_KINDS:
             symbol_values[parent - 1].append(
@@ -278,7 +278,7 @@ def owner_name_pairs(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]
     Two symbols that have no pair in common are never the same.
     """
     name, parent = file.names[file.symbol_name[symbol]], file.symbol_parent[symbol]
-    within = unpack_column(file.flow.symbol_within)
+    within = file.within
     qualified = file.names[within[symbol] - 1] if within and within[symbol] else ""
     if qualified:
         yield qualified.rpartition("::")[2], name
@@ -312,7 +312,7 @@ def _names_in_paths(file: LoadedFlow) -> Iterable[str]:
     for row in file.flow.imports:
         yield row.alias
         yield from row.module.replace("::", "/").replace(".", "/").split("/")[-1:]
-    for place in set(unpack_column(file.flow.symbol_within)):
+    for place in set(file.within):
         yield from file.names[place - 1].split("::") if place else ()
     if file.language == "rust" and not file.name_index.keys().isdisjoint(("crate", "super")):
         yield from ("lib", "main", "mod")  # the files that such a path starts at, if they appear or disappear

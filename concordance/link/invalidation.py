@@ -355,6 +355,10 @@ class DefinitionDependencies:
         self._by_name: dict[str, list[int]] = {}
         self._by_import: dict[int, list[int]] = {}
         self._by_owned: dict[tuple[str, str], list[int]] = {}
+        self._described: dict[int, list[int]] = {}  # the expressions that describe a symbol
+        for (symbol, what), values in file.relations.items():
+            if what not in (SymbolRelation.ASKS, SymbolRelation.OFFERS, SymbolRelation.HANDS):
+                self._described.setdefault(symbol, []).extend(values)
         self._follow()
 
     def _follow(self) -> None:
@@ -409,12 +413,7 @@ class DefinitionDependencies:
         They are what describes it, what is bound to it, and, of a class, the members that are used without their names.
         """
         file = self.file
-        for what in SymbolRelation:
-            yield from (
-                file.related_expressions(symbol, what)
-                if what not in (SymbolRelation.ASKS, SymbolRelation.OFFERS, SymbolRelation.HANDS)
-                else ()
-            )
+        yield from self._described.get(symbol, ())
         parent = file.symbol_parent[symbol] - 1
         scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
@@ -429,7 +428,7 @@ class DefinitionDependencies:
             )
             for pair in owner_name_pairs(file, symbol):
                 self._by_owned.setdefault(pair, []).append(self._symbols + symbol)
-        within = unpack_column(file.flow.symbol_within)
+        within = file.within
         for part in file.names[within[symbol] - 1].split("::") if within and within[symbol] else ():
             self._by_name.setdefault(part, []).append(self._symbols + symbol)
 

@@ -138,6 +138,11 @@ class LoadedFlow:
         return unpack_column(self.flow.symbol_arity)
 
     @cached_property
+    def within(self) -> Sequence[int]:
+        """The name of the qualifier where each symbol is defined, plus one, where a language has such qualifiers."""
+        return unpack_column(self.flow.symbol_within)
+
+    @cached_property
     def form(self) -> Sequence[int]:
         """What distinguishes each symbol from its overloads, where the language has overloads."""
         return unpack_column(self.flow.symbol_form)

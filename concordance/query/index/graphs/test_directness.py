@@ -17,6 +17,7 @@ from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File,
 from concordance.facts.links.graph import EdgeKind
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import memoised
 from concordance.query.answers import split_key
 from concordance.query.index.graphs.device_code import device_words, selects_device
 from concordance.query.index.graphs.reachability import with_members
@@ -154,8 +155,16 @@ def loading_package(index: Index, path: str) -> str:
     index.reads.note(Aspect.PATHS, package)
     if name == "__init__.py" or not path.endswith(".py") or package not in index.ids_by_path:
         return ""
+    index.reads.note("loading packages", package)
+    with index.reads.not_recording():
+        return package if loads_folder(index, package) else ""
+
+
+@memoised(1 << 14)
+def loads_folder(index: Index, package: str) -> bool:
+    """True if a package file imports every module of its folder."""
     text = index.open_file(package).text() or ""
-    return package if _LISTS_FOLDER.search(text) and _IMPORTS_BY_NAME.search(text) else ""
+    return bool(_LISTS_FOLDER.search(text) and _IMPORTS_BY_NAME.search(text))
 
 
 def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:

@@ -25,6 +25,7 @@ from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_b
 from concordance.query.folders.definition_uses import packed_uses, unpack_uses
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.findings import findings_by_rule
+from concordance.query.index.graphs.test_directness import loads_folder
 from concordance.query.index.ledger import identical_files
 from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
@@ -100,6 +101,10 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     files = index.files
     found["weight"] = _updated_table(
         before.get("weight", {}), paths, texts, moved, lambda path: round_to_power(files[path].size)
+    )
+    packages = [path for path in paths if path.rpartition("/")[2] == "__init__.py"]
+    found["loading packages"] = _updated_table(
+        before.get("loading packages", {}), packages, texts, moved, lambda path: int(loads_folder(index, path))
     )
     guides = moved or any(GUIDES.search(path) for path in texts)
     found["entry"] = (
