@@ -240,6 +240,8 @@ class StoreWriter:
         """Write the links of all files: what names resolve to, what uses what, which methods override which."""
         self._is_new = True
         with self._guarded():
+            if self.fresh:
+                self._write_terms()  # millions of texts, of which linking needs none
             links_rows.insert_all(self._connection, rows, self.fresh)
 
     def relink(self, rows: Iterable[LinkedFile], removed: Iterable[int]) -> None:
@@ -371,20 +373,25 @@ class StoreWriter:
         )
         return {**known, "update": str(number)}
 
+    def _write_terms(self) -> None:
+        """Write in how many files the terms of the files that were read occur."""
+        changed = sorted(text for text, files in self.terms.items() if files)
+        for text in () if self.fresh else changed:
+            row = self._connection.execute("SELECT files FROM term WHERE text = ?", (text,)).fetchone()
+            known = row[0] if row else 0
+            if round_to_power(known) != round_to_power(max(0, known + self.terms[text])):
+                self.delta.add(Aspect.TERM, [text])
+        self._connection.executemany(
+            "INSERT INTO term VALUES (?, ?) ON CONFLICT (text) DO UPDATE SET files = files + excluded.files",
+            ((text, self.terms[text]) for text in changed),
+        )
+        self._connection.execute("DELETE FROM term WHERE files <= 0")
+        self.terms.clear()
+
     def commit(self, meta: dict[str, str]) -> None:
         """Make this build the store."""
         with self._guarded():
-            changed = [(text, files) for text, files in self.terms.items() if files]
-            for text, files in () if self.fresh else changed:
-                row = self._connection.execute("SELECT files FROM term WHERE text = ?", (text,)).fetchone()
-                known = row[0] if row else 0
-                if round_to_power(known) != round_to_power(max(0, known + files)):
-                    self.delta.add(Aspect.TERM, [text])
-            self._connection.executemany(
-                "INSERT INTO term VALUES (?, ?) ON CONFLICT (text) DO UPDATE SET files = files + excluded.files",
-                sorted(changed) if self.fresh else changed,
-            )
-            self._connection.execute("DELETE FROM term WHERE files <= 0")
+            self._write_terms()
             self._connection.executemany("DELETE FROM id_range WHERE file = ?", [(one,) for one in self._removed])
             made = {"schema": str(schema.VERSION), **schema.id_metadata(self._next, self.fresh)}
             rows = {**meta, **made, **self._write_delta(meta["started"])}.items()

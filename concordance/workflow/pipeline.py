@@ -202,6 +202,8 @@ class Build:
                 self.summary.removed = len(gone)
                 writer.renew(renewed.values())
                 writer.put_macros(learned)
+                if before is None:
+                    learned.clear()  # nothing below needs those of all files
                 with self._step("check"):
                     checked = self._check(writer, before)
                 if before is None or before.meta.get("head") != head:

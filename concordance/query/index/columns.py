@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, chain
 from zlib import crc32
 
+from concordance.facts.links.graph import sorted_numbers
+
 _LOW = (1 << 32) - 1
-_SHARE_BITS = 6  # upper bits of numbers by which they are distributed before they are sorted
 
 
 class StringColumn:
@@ -90,18 +91,6 @@ class IdsByText:
         """Let an id be found by the text that it has now."""
         if identity not in self.get(text):
             self._added.setdefault(text, []).append(identity)
-
-
-def sorted_numbers(numbers: Iterable[int]) -> array[int]:
-    """Sort numbers of 64 bits. A list of millions of them takes 40 bytes each, so they are sorted share by share."""
-    shares = [array("Q") for _ in range(1 << _SHARE_BITS)]
-    for number in numbers:
-        shares[number >> 64 - _SHARE_BITS].append(number)
-    found = array("Q")
-    for place, share in enumerate(shares):
-        shares[place] = array("Q")
-        found.extend(array("Q", sorted(share)))
-    return found
 
 
 class _TextSet:

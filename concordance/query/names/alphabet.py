@@ -18,12 +18,11 @@ from concordance.query.index.census import Census
 from concordance.query.index.columns import NumbersByText
 from concordance.query.names.shards import MAX_FILES, PAGE_BYTES, NameEntry, Shards, by_letter, letter_of
 
-# The first names with the letters of the alphabet and the first names after them; and the same for what is in between.
-_RANGES: dict[str, tuple[tuple[str, str], ...]] = {
-    letter: ((letter, chr(ord(letter) + 1)), (letter.lower(), chr(ord(letter.lower()) + 1)))
-    for letter in ascii_uppercase
+# By letter, the first of its names and the first one after them, in upper and in lower case; and the names in between.
+_RANGES = {
+    letter: tuple((one, chr(ord(one) + 1)) for one in dict.fromkeys((letter, letter.lower())))
+    for letter in (*ascii_uppercase, "_")
 }
-_RANGES["_"] = (("_", "`"),)
 _REST = (("", "A"), ("[", "_"), ("`", "a"), ("{", ""))
 
 
