@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 
@@ -296,6 +296,27 @@ def _terms_decoder() -> msgspec.msgpack.Decoder[tuple[Term, ...]]:
 def unpack_flow(data: bytes) -> Flow:
     """Decode a file's flow."""
     return _flow_decoder().decode(data)
+
+
+@cache
+def _flow_without_names_decoder() -> msgspec.msgpack.Decoder[Any]:
+    """Return a decoder for a flow with the same fields in the same order, in which the names stay encoded."""
+    types = {**get_type_hints(Flow), "names": msgspec.Raw}
+    defaults = {**Flow._field_defaults, "names": msgspec.Raw()}
+    fields = [(name, types[name], msgspec.field(default=defaults[name])) for name in Flow._fields]
+    return msgspec.msgpack.Decoder(msgspec.defstruct("FlowWithoutNames", fields, array_like=True, frozen=True))
+
+
+def unpack_flow_without_names(data: bytes) -> tuple[Flow, bytes]:
+    """Decode a file's flow except its names, and return these as they are encoded: decoded they take more memory than
+    everything else."""
+    _, *columns = msgspec.structs.astuple(found := _flow_without_names_decoder().decode(data))
+    return Flow((), *columns), bytes(found.names)
+
+
+def unpack_flow_names(names: bytes) -> tuple[str, ...]:
+    """Decode the names that `unpack_flow_without_names` returned."""
+    return msgspec.msgpack.decode(names, type=tuple[str, ...]) if names else ()
 
 
 @cache

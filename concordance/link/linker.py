@@ -119,11 +119,15 @@ class Linker:
         rows = list(zip(*map(unpack_column, uses[:4]), strict=True))
         edges = implicit_runs.pack_run_edges(file, found, rows, names)
         loads = pack_column(implicit_runs.loaded_files(self.world, file, found))
-        return LinkedFile(
+        linked = LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, loads, extends,
             self.import_targets_digest(number), mentioned_name_digests(file),
             self._included(names, number), self._foreign_names(names, file, found),
         )  # fmt: skip
+        release: Callable[[LoadedFlow], None] | None = getattr(names, "release", None)
+        if release is not None:
+            release(file)
+        return linked
 
     def _foreign_names(self, names: LanguageLinker | None, file: LoadedFlow, targets: list[NameTarget]) -> bytes:
         foreign_names: Callable[[LoadedFlow, list[NameTarget]], list[ForeignName]] | None = getattr(

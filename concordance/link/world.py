@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from concordance.base.model import KINDS, Flow, Import, Kind, Op, SymbolRelation, Target, Trust, unpack_column
-from concordance.facts.codec import unpack_flow, unpack_imports
+from concordance.facts.codec import unpack_flow_names, unpack_flow_without_names, unpack_imports
 from concordance.facts.records import Linkable
 from concordance.facts.symbol_ids import IdOwners
 from concordance.link.paths.tree import Tree
 
-_MAX_UNPACKED_BYTES = 20_000_000  # of packed flows to keep unpacked, in each process: they grow about tenfold
+_MAX_UNPACKED_BYTES = 25_000_000  # of packed flows to keep unpacked, in each process: they grow four- to ninefold
 
 
 class NameTarget(NamedTuple):
@@ -41,11 +41,12 @@ class LanguageLinker(Protocol):
 class LoadedFlow:
     """One file's flow, unpacked into lists."""
 
-    def __init__(self, number: int, row: Linkable, flow: Flow) -> None:
+    def __init__(self, number: int, row: Linkable, flow: Flow, names: bytes = b"") -> None:
+        """`names` are the names as they are encoded, if `flow` is without them."""
         self.number, self.file_id, self.ids = number, row.id, row.ids
         self.path, self.language = row.path, row.language
         self.flow = flow
-        self.names = flow.names
+        self._encoded_names = names
         self.op = flow.op
         self.variable_scope = unpack_column(flow.variable_scope)
         self.variable_name = unpack_column(flow.variable_name)
@@ -55,6 +56,11 @@ class LoadedFlow:
         self.symbol_parent = unpack_column(flow.symbol_parent)
         self.scope_symbol = unpack_column(flow.scope_symbol)
         self.scope_parent = unpack_column(flow.scope_parent)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The distinct names in the file; most files are only asked about their symbols' kinds and parameters."""
+        return unpack_flow_names(self._encoded_names) or self.flow.names
 
     @cached_property
     def left(self) -> list[int]:
@@ -203,8 +209,8 @@ class LinkWorld:
         found = self._loaded.get(number)
         if found is None:
             row = self.files[number]
-            flow = unpack_flow(self._flows(row.id)) if row.size else Flow()
-            found = self._loaded[number] = LoadedFlow(number, row, flow)
+            flow, names = unpack_flow_without_names(self._flows(row.id)) if row.size else (Flow(), b"")
+            found = self._loaded[number] = LoadedFlow(number, row, flow, names)
             self._unpacked += row.size
         return found
 

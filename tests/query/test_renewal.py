@@ -78,8 +78,9 @@ def _plain(value: object) -> object:
         texts = {value._text_of(one & 0xFFFFFFFF) for one in value._numbers} | value._added.keys()
         return {text: found[0] if len(found) == 1 else -1 for text in texts if text and (found := value.get(text))}
     if isinstance(value, alphabet.Alphabet):
-        files = {text: paths for text in {*value._places, *value._changed} if (paths := value.files_of(text))}
-        return {"files": files, "count": value.concept_count, "long forms": value._long_forms, "shards": _plain(value.shards)}
+        concepts = {text: paths for text in {*value._places, *value._changed} if (paths := value.files_of(text))}
+        assert len(concepts) == value.concept_count
+        return {"concepts": concepts, "long forms": value._long_forms, "shards": _plain(value.shards)}
     if type(value).__module__.startswith("concordance.query") and hasattr(value, "__dict__"):
         inside = {key: _plain(one) for key, one in vars(value).items() if key not in ASIDE and key != "_census"}
         return inside if not isinstance(value, dict) else dict.copy(value)

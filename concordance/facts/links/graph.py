@@ -164,8 +164,9 @@ class LinkGraph:
     def __init__(self, packed: bytes) -> None:
         (count,) = struct.unpack_from("<I", packed) if packed else (0,)
         self._starts, self._users = array("I"), array("I")
-        self._starts.frombytes(packed[4 : 4 + 4 * count])
-        self._users.frombytes(packed[4 + 4 * count :])
+        part = memoryview(packed)  # a slice of the bytes would be another copy
+        self._starts.frombytes(part[4 : 4 + 4 * count])
+        self._users.frombytes(part[4 + 4 * count :])
 
     def __len__(self) -> int:
         return len(self._users)

@@ -104,14 +104,18 @@ class CFamilyLinker:
             if len(ids) < len(entry.codes) and count >= 0 and entry.kind in FUNCTIONS:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
             rows += [NameTarget(use, target, trust, by) for target in ids]
-        self.resolver.drop_view(view)
+        return rows
+
+    def release(self, file: LoadedFlow) -> None:
+        """Drop what is rarely needed once a file is linked: the file if it is never included, and everything that was
+        unpacked and computed if that is too much."""
+        self.resolver.drop_file(file.number)
         if self.world.exceeds_memory_limit:
             self.resolver.views.clear()
             self.table.clear_caches()
             self.table.macros.clear_cache()
             self._members_by_name.clear()
             self.world.unload(C_FAMILY)
-        return rows
 
     def included(self, number: int) -> list[int]:
         """Return the numbers of the files that one includes, in order."""

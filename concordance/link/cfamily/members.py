@@ -69,11 +69,11 @@ class Members(ABC):
             )
         return found
 
-    def drop_view(self, view: FileScope) -> None:
+    def drop_file(self, number: int) -> None:
         """Drop a file that is never included, and the results for it, because they are rarely needed again."""
-        if view.number not in self.includes.headers:
-            self.views.pop(view.number, None)
-            self.world.unload_file(view.number)
+        if number not in self.includes.headers:
+            self.views.pop(number, None)
+            self.world.unload_file(number)
 
     @abstractmethod
     def named(self, view: FileScope, expression: int) -> ResolvedName | None:
