@@ -141,7 +141,7 @@ def group(index: Index, path: str, title: str) -> list[str]:
 def test_definitions_say_where_they_are_and_who_uses_them(trees: Index) -> None:
     assert group(trees, "lib/tree.py", "Classes") == ["- Bush L20", "- Tree L6 · 4× here, 2× in wood.py"]
     assert group(trees, "lib/tree.py", "Functions") == [
-        "- _seed L25 · 1× here",
+        "- _seed L25 1×",
         "- plant L29 · 5× in wood.py, test_tree.py",
     ]
     assert group(trees, "lib/tree.py", "Methods") == [
@@ -149,7 +149,7 @@ def test_definitions_say_where_they_are_and_who_uses_them(trees: Index) -> None:
         "  - step L21",
         "- Tree",
         "  - grow L11 · 1× in test_tree.py",
-        "  - step L16 · 1× here",
+        "  - step L16 1×",
     ]
 
 

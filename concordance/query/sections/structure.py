@@ -359,9 +359,9 @@ class Structure:
             return ref
         key = self.about.symbols[place].key
         if "+" in key or "+" in ref.at or "%" in name:
-            scope = split_key(around)
-            name = split_key(ref.at)[-1]
-            return ref._replace(label=name) if split_key(key)[: len(scope)] == scope else ref
+            scope, name = split_key(around), split_key(ref.at)[-1]
+            own = split_key(key)
+            return ref._replace(label=name) if len(own) > len(scope) and own[: len(scope)] == scope else ref
         return ref._replace(label=name) if key.startswith(f"{around}.") else ref
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
