@@ -201,7 +201,7 @@ def test_claims(mine: tuple[Path, Path]) -> None:
     text = beside.read_text()
     beside.write_text("{")
     assert "cannot be read" in _only(books.problems(root, out), page)
-    beside.write_text(re.sub(r"(?m)(^\[\d+),19,", r"\1,18,", text, count=1))
+    beside.write_text(re.sub(r'(?m)^(\[\d+),19,"', r'\1,18,"', text, count=1))
     reported = {problem.problem for problem in books.problems(root, out)}
     assert reported == {
         "abacus/ledger.py, line 18: this should not be cited",

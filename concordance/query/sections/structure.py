@@ -65,7 +65,7 @@ _FIELD = KINDS.index(Kind.FIELD)
 _NAMESPACE = KINDS.index(Kind.NAMESPACE)
 _MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _MAX_KEYS = 400  # keys of data up to which all are listed
-_MAX_VALUES = 2000  # definitions up to which those that share a line are shown with their values
+_CROWDED = 3000  # definitions from which values, and links to lines other than those of types, are left out
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
 PLURALS = {
@@ -88,6 +88,7 @@ class Structure:
         # The keys of data come by the thousand and get no anchors.
         self.plain = language_of(self.language).is_keyed
         self.same_named = _same_named_types(about.symbols)
+        self.crowded = len(about.symbols) > _CROWDED
         self._quoted: dict[str, int] = {}  # the first definition that has each documentation
 
     def blocks(self) -> list[Block]:
@@ -213,14 +214,13 @@ class Structure:
         if len(group) >= _MAX_SMALL_DEFINITIONS:
             pieces.append(f"{count_kind(kind, len(group))}: ")
         conditions = {self._condition(place) for place in group}
-        crowded = len(group) > 1 and len(self.about.symbols) > _MAX_VALUES  # the source has the values
         for number, place in enumerate(group):
             symbol = self.about.symbols[place]
             pieces.append(", " if number else "")
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
-            told = symbol.name if crowded else _short_signature(symbol)
-            pieces += [Mono(told), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
+            told = symbol.name if self.crowded and len(group) > 1 else _short_signature(symbol)
+            pieces += [Mono(told), *self._at(place, len(group) > 1)]
             pieces += _under(self._condition(place)) if len(conditions) > 1 or len(group) == 1 else ()
         if len(conditions) == 1 and len(group) > 1:
             pieces += _under(conditions.pop(), ", all under ")
@@ -230,9 +230,10 @@ class Structure:
             pieces += self._dotted(self._used_by(group[0]))
         return Item(pieces, blocks)
 
-    def _at(self, symbol: Symbol, small: bool) -> list[Piece]:
-        """Return the line of a definition; without a link for keys and for small definitions among many."""
-        if small or self.plain:
+    def _at(self, place: int, is_among_many: bool = False) -> list[Piece]:
+        """Return the line of a definition; without a link for keys, members, and small definitions among many."""
+        symbol = self.about.symbols[place]
+        if is_among_many or self.plain or self._is_member(symbol) or (self.crowded and not self._is_large(place)):
             return [f" L{symbol.line}", Cite(self.path, symbol.line)]
         return [" ", Line(self.path, symbol.line)]
 
@@ -252,7 +253,7 @@ class Structure:
         last = symbol.end_line if symbol.end_line > symbol.line else 0
         alias = self.same_named.get(place)
         pieces: list[Piece] = [Anchor(self.about.symbols[alias].key)] if alias is not None else []
-        pieces += [word, Mono(_flat(told)), *self._at(symbol, self._is_member(symbol))]
+        pieces += [word, Mono(_flat(told)), *self._at(place)]
         if last:
             pieces.append(f"–{last}")
         other = self.about.counterparts.get(place, 0)
