@@ -22,7 +22,7 @@ from concordance.facts.read import Facts
 from concordance.query.answers import Answer, Row
 from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.repository import Index
-from concordance.workflow import freshness
+from concordance.workflow.checks import freshness
 from concordance.workflow.store_location import check_store
 
 PATIENCE = 3.0  # seconds that a question waits for a running build if there is a store to answer from
@@ -74,10 +74,10 @@ class Repository:
 
     def show(self, asked: str) -> list[Row]:
         """Return the page of a file, folder or name, as Markdown."""
-        from concordance.workflow import show, store_update
+        from concordance.workflow import book_options, show
 
-        self._index.book = store_update.book_settings(self.root)
-        return show.render_pages(self._index, asked, store_update.book_folder(self.root))
+        self._index.book = book_options.book_settings(self.root)
+        return show.render_pages(self._index, asked, book_options.book_folder(self.root))
 
     def agents_section(self) -> str:
         """Return what a coding agent should know of the repository, as a marked section of `AGENTS.md`."""
@@ -97,16 +97,16 @@ class Repository:
         self, *revisions: str, progress: Progress = ignore_progress, review: bool = False
     ) -> tuple[list[Row], str]:
         """Return the rows of `diff`, or of `review`, and the page that shows them."""
-        from concordance.workflow import diff, store_update
+        from concordance.workflow import book_options, diff
 
-        settings = store_update.read_settings(self.root)
+        settings = book_options.read_settings(self.root)
         self._index.book = settings.book
 
         def report(done: int, total: int) -> None:
             progress("compare", done, total, "")
 
         answer = diff.review_change if review else diff.compare_revisions
-        return answer(self._index, revisions, store_update.book_folder(self.root), settings.config, report)
+        return answer(self._index, revisions, book_options.book_folder(self.root), settings.config, report)
 
     def close(self) -> None:
         """Close the store."""

@@ -19,7 +19,7 @@ from concordance.workflow import book_options, builds, store_location, store_upd
     "--format",
     "form",
     type=click.Choice(builds.formats()),
-    default=store_update.MARKDOWN,
+    default=book_options.MARKDOWN,
     show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
 )

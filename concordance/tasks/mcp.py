@@ -36,7 +36,7 @@ def command(repo: str | None, port: int | None, host: str, no_update: bool, stor
     with service.importing_extra("mcp"):
         from concordance.serve import mcp_server
     from concordance.serve.agent_tools import AgentTools
-    from concordance.workflow import store_update
+    from concordance.workflow import book_options
     from concordance.workflow.diff import review_work_tree
     from concordance.workflow.show import show_pages
     from concordance.workflow.watch.background import current_index
@@ -44,7 +44,7 @@ def command(repo: str | None, port: int | None, host: str, no_update: bool, stor
     root = service.find_repository(repo, store, yes)
 
     def review(index: Index) -> list[Row]:
-        return review_work_tree(index, store_update.book_folder(root), store_update.read_settings(root).config)
+        return review_work_tree(index, book_options.book_folder(root), book_options.read_settings(root).config)
 
     with current_index(root, not no_update, 0.0 if no_update else _PATIENCE, service.log) as index:
         tools = AgentTools(index, partial(show_pages, root), review)

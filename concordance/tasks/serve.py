@@ -95,7 +95,7 @@ def _run_reader(root: str, live: bool, end: End) -> None:
 
 def site_settings(root: str) -> Book:
     """Return the current settings for the pages of a site."""
-    from concordance.workflow.store_update import read_settings
+    from concordance.workflow.book_options import read_settings
 
     return site_book(read_settings(root).book)
 

@@ -1,23 +1,27 @@
-"""Command-line options that describe a book, shared by all commands that write or compare one.
+"""What a book contains and where it is: by the options of a command, or else by the repository's settings.
 
-In: a click command. Out: the same command with `--out`, `--source`, `--history`, `--include-generated` and `--jobs`,
-whose values it receives as `BookOptions`. A book is checked and kept current with the options that it was built with,
-so there is only one list.
+In: a repository, or a click command. Out: its settings; the same command with `--out`, `--source`, `--history`,
+`--include-generated` and `--jobs`, whose values it receives as `BookOptions`. A book is checked and kept current with
+the options that it was built with, so there is only one list.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
 import click
 
+from concordance.base import config_file
 from concordance.base.config import Book
-from concordance.workflow import store_update
-from concordance.workflow.store_location import use_store
+from concordance.extract import ruleset
+from concordance.query.sections.section_order import titles
+from concordance.workflow.store_location import store_path, use_store
 
+MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
 REPO = click.option(
     "--repo", metavar="DIR", help="The repository (default: the repository that contains the current folder)."
 )
@@ -45,6 +49,36 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+def read_settings(root: str) -> config_file.Settings:
+    """Return the settings of a repository."""
+    return config_file.read(root, ruleset.rules, titles)
+
+
+def book_settings(
+    root: str, source: bool | None = None, history: bool | None = None, generated: bool | None = None
+) -> Book:
+    """Return what the book contains: the arguments, else the settings of the repository."""
+    found = read_settings(root).book
+    return replace(
+        found, source=found.source if source is None else source,
+        history=found.history if history is None else history,
+        generated=found.generated if generated is None else generated,
+    )  # fmt: skip
+
+
+def book_folder(root: str, out: str | None = None) -> str:
+    """Return the folder of the book: `out`, else the one in the settings of the repository."""
+    return out or default_folder(root, read_settings(root))
+
+
+def default_folder(root: str, settings: config_file.Settings, form: str = MARKDOWN) -> str:
+    """Return the folder of a book in a format: in the store, or where the settings say."""
+    if form != MARKDOWN:
+        return os.path.join(store_path(root), "site" if form == HTML else f"book-{form}")
+    in_store = settings.out == config_file.BOOK
+    return os.path.join(store_path(root), "book") if in_store else os.path.join(root, settings.out)
+
+
 @dataclass(frozen=True)
 class BookOptions:
     """The options of the book; None for those that were not given."""
@@ -57,7 +91,7 @@ class BookOptions:
 
     def of(self, repo: str) -> Book:
         """Return what the book contains: the given options, else the settings of the repository."""
-        return store_update.book_settings(repo, self.source, self.history, self.generated)
+        return book_settings(repo, self.source, self.history, self.generated)
 
 
 def with_store(command: Callable[..., None]) -> Callable[..., None]:

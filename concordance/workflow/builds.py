@@ -26,6 +26,7 @@ from concordance.query.index.findings import count_totals
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
+from concordance.workflow.book_options import HTML, MARKDOWN, book_settings, default_folder, read_settings
 from concordance.workflow.checks import staleness
 from concordance.workflow.checks.verify import BookVerification
 from concordance.workflow.pipeline import Build
@@ -33,15 +34,7 @@ from concordance.workflow.resident import ResidentState, release_freed_memory
 from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_update import (
-    HTML,
-    MARKDOWN,
-    book_settings,
-    default_folder,
-    read_settings,
-    update_store,
-    with_jobs,
-)
+from concordance.workflow.store_update import update_store, with_jobs
 
 
 def formats() -> list[str]:

@@ -41,7 +41,8 @@ from concordance.facts.read import Facts
 from concordance.facts.records import ExtractedFile
 from concordance.facts.schema import GENERATED
 from concordance.facts.write import StoreWriter
-from concordance.workflow import changed_files, freshness
+from concordance.workflow import changed_files
+from concordance.workflow.checks import freshness
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names

@@ -26,7 +26,7 @@ from concordance.base.progress import ignore_progress
 from concordance.collect.path_patterns import Patterns, select_entries
 from concordance.extract import ruleset
 from concordance.workflow import builds, store_update
-from concordance.workflow.store_update import read_settings
+from concordance.workflow.book_options import read_settings
 from tests.support import books
 from tests.support.program import age, concord, git, ledger, sample, write
 

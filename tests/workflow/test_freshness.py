@@ -11,7 +11,8 @@ import pytest
 
 from concordance.api import Repository
 from concordance.facts.read import Facts
-from concordance.workflow import changed_files, freshness
+from concordance.workflow import changed_files
+from concordance.workflow.checks import freshness
 from tests.support.program import git as run_git
 
 FILES = {"a.py": "def one():\n    pass\n", "lib/b.py": "def two():\n    pass\n", "lib/.gitignore": "*.log\nout/\n", ".gitignore": "/build/\n"}

@@ -40,7 +40,6 @@ def _east_asian_words() -> re.Pattern[str]:
     return re.compile(r"[一-鿿々]{2,8}|[ァ-ヺー]{2,}|[가-힣]{2,}")
 
 
-
 @lru_cache(maxsize=1 << 17)
 def tokenize(chunk: str) -> tuple[str, ...]:
     """Return the tokens of a piece of text without spaces."""

@@ -177,6 +177,29 @@ class LinkGraph:
             return []
         return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
 
+    def users_of(self, targets: Iterable[int], first_other: int) -> tuple[set[int], int]:
+        """Return the users of any of the targets over the edge kinds below `first_other`, and the number of edges."""
+        begins, users, known = self._starts, self._users, len(self._starts) - 1
+        found: set[int] = set()
+        looked = 0
+        for target in targets:
+            if 0 <= target < known:
+                edges = users[begins[target] : begins[target + 1]]
+                looked += len(edges)
+                found.update([one >> _USER for one in edges if one & _WAY < first_other])
+        return found, looked
+
+    def reversed(self) -> LinkGraph:
+        """Return the graph in which every user is a target, and its targets are the users."""
+        begins, users = self._starts, self._users
+        edges = array("Q")
+        for target in range(len(begins) - 1):
+            low = target << _USER
+            edges.extend(
+                [one >> _USER << _TARGET | low | one & _WAY for one in users[begins[target] : begins[target + 1]]]
+            )
+        return LinkGraph(join_graph((edges.tobytes(),), len(begins) - 1))
+
     def back(
         self, starts: Iterable[int], kinds: frozenset[int], last: frozenset[int], steps: int, limit: int,
         order: Callable[[int], Any], ignored: Collection[tuple[int, int]] = (),

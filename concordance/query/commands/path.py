@@ -1,7 +1,7 @@
 """`concord path`: show how one name or file reaches another, step by step.
 
-In: the names or files where a chain begins and ends. Out: `PathStep`s over calls, imports and bridges. The search goes
-backwards from the end, because the store indexes uses by their target. Among equally short chains, those through source
+In: the names or files where a chain begins and ends. Out: `PathStep`s over calls, imports and bridges. The search
+begins at the end, because the store indexes uses by their target. Among equally short chains, those through source
 files that others use most come first, so that the answer does not depend on the order in which files were read.
 """
 
@@ -14,8 +14,9 @@ from typing import NamedTuple
 from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
 from concordance.base.model import Category, File, Trust
-from concordance.facts.links.graph import RUNS, EdgeKind
+from concordance.facts.links.graph import EdgeKind, LinkGraph
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paginate
 from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
@@ -25,10 +26,9 @@ from concordance.query.names.display_names import display_name
 from concordance.query.names.references import uses_in_file
 from concordance.query.names.resolver import resolve_subject
 
-MAX_EDGES = 3_000_000  # edges that one search visits at most: about a second
+MAX_EDGES = 3_000_000  # edges that one search visits at most
 _MAX_STEPS = 24  # steps in a chain at most
-_RUN_KINDS = frozenset(RUNS)
-_ALL_KINDS = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
+_EASY_EDGES = 50_000  # edges that are visited sooner than all edges are reversed
 _SearchResult = tuple[
     dict[int, int], dict[int, list[int]]
 ]  # by id: the number of steps to the end, and the next symbols
@@ -124,46 +124,91 @@ class PathSearch(NamedTuple):
 def find_chains(index: Index, begins: Collection[int], ends: Collection[int], limit: int) -> PathSearch:
     """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
     looked, whole = 0, True
-    for ways, said in (
-        (_RUN_KINDS, "calls and bridges"),
-        (_ALL_KINDS, "calls, imports, types, inheritance and bridges"),
+    for first_other, said in (
+        (EdgeKind.LOADS, "calls and bridges"),
+        (EdgeKind.MENTIONS, "calls, imports, types, inheritance and bridges"),
     ):
-        found, edges, done = _search(index, frozenset(begins), frozenset(ends), ways)
-        looked, whole = looked + edges, whole and done
+        search = _Search(index, frozenset(begins), frozenset(ends), first_other)
+        found = search.chains() if search.meets() else None
+        looked, whole = looked + search.edges_visited, whole and search.whole
         if found is not None:
             rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), limit)]
             return PathSearch(rows, looked, whole, said)
     return PathSearch([], looked, whole, said)
 
 
-def _search(
-    index: Index, begins: frozenset[int], ends: frozenset[int], kinds: frozenset[int]
-) -> tuple[_SearchResult | None, int, bool]:
-    """Search breadth-first backwards from the end, and complete the level at which the beginning is reached."""
-    graph, looked = index.graph, 0
-    distance = dict.fromkeys(ends, 0)
-    following: dict[int, list[int]] = {}
-    now = list(ends)
-    for steps in range(1, _MAX_STEPS + 1):
-        if not begins.isdisjoint(distance):
-            return (distance, following), looked, True
-        met = []
-        for target in now:
-            users = graph.users(target)
-            looked += len(users)
-            for user, way in users:
-                if way in kinds and distance.get(user, steps) == steps:
-                    if user not in distance:
-                        distance[user] = steps
-                        met.append(user)
-                    if target not in following.setdefault(user, []):
-                        following[user].append(target)
-        if not met or looked > MAX_EDGES:
-            break
-        now = met
-    if not begins.isdisjoint(distance):
-        return (distance, following), looked, True
-    return None, looked, looked <= MAX_EDGES
+class _Search:
+    """A breadth-first search backwards from the end, and, if that takes long, forwards from the beginning as well.
+
+    Most pairs of names are not connected, and then one of the two sides soon has nothing left to follow.
+    """
+
+    def __init__(self, index: Index, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind) -> None:
+        """`first_other` is the first kind of edge that is not followed."""
+        self._index, self._first_other = index, first_other
+        self._users = [set(ends)]  # by distance to the end: what leads there
+        self._used = [set(begins)]  # by distance from the beginning: what it leads to
+        self.edges_visited, self.whole = 0, True
+
+    def meets(self) -> bool:
+        """Search until both sides meet; False if they do not."""
+        all_users, all_used = set(self._users[0]), set(self._used[0])
+        while all_users.isdisjoint(all_used):
+            self.whole = self.edges_visited <= MAX_EDGES
+            steps = len(self._users) + len(self._used) - 2
+            if not self.whole or steps == _MAX_STEPS or not self._users[-1] or not self._used[-1]:
+                return False
+            if self.edges_visited > _EASY_EDGES and len(self._used[-1]) < len(self._users[-1]):
+                self._expand(_graph_of_targets(self._index), self._used, all_used)
+            else:
+                self._expand(self._index.graph, self._users, all_users)
+        return True
+
+    def _expand(self, graph: LinkGraph, levels: list[set[int]], known: set[int]) -> None:
+        met, edges = graph.users_of(levels[-1], self._first_other)
+        self.edges_visited += edges
+        levels.append(met - known)
+        known |= met
+
+    def chains(self) -> _SearchResult:
+        """Return the shortest chains: those through the places where both sides met."""
+        middle = self._users[-1] & self._used[-1]
+        distance = dict.fromkeys(middle, len(self._users) - 1)
+        following: dict[int, list[int]] = {}
+        targets = middle
+        for level in reversed(self._used[:-1]):
+            pairs = self._edges(targets, level)
+            steps = distance[next(iter(targets))] + 1
+            targets = {user for user, _ in pairs}
+            distance |= dict.fromkeys(targets, steps)
+            _add(following, pairs)
+        users = middle
+        for steps in reversed(range(len(self._users) - 1)):
+            pairs = self._edges(self._users[steps], users)
+            users = {target for _, target in pairs}
+            distance |= dict.fromkeys(users, steps)
+            _add(following, pairs)
+        return distance, following
+
+    def _edges(self, targets: set[int], users: set[int]) -> set[tuple[int, int]]:
+        """Return the edges from some users to some targets."""
+        return {
+            (user, target)
+            for target in targets
+            for user, way in self._index.graph.users(target)
+            if way < self._first_other and user in users
+        }
+
+
+def _add(following: dict[int, list[int]], pairs: set[tuple[int, int]]) -> None:
+    for user, target in pairs:
+        following.setdefault(user, []).append(target)
+
+
+@shared_until(ANY_UPDATE)
+def _graph_of_targets(index: Index) -> LinkGraph:
+    """Return the graph with all edges reversed."""
+    return index.graph.reversed()
 
 
 def _ordered(index: Index, result: _SearchResult, begins: Collection[int]) -> Iterator[list[int]]:

@@ -1,1 +1,2 @@
-"""Checks of a whole book: whether it is true (`verify`), and why it is stale (`staleness`)."""
+"""Checks of a whole book: whether it is true (`verify`), and why it is stale (`staleness`); and whether a store is
+current (`freshness`)."""

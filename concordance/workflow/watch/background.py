@@ -15,7 +15,7 @@ from concordance.base import forks
 from concordance.base.errors import ConcordanceError
 from concordance.base.progress import ignore_progress
 from concordance.serve.current_index import CurrentIndex
-from concordance.workflow import store_update
+from concordance.workflow import book_options, store_update
 from concordance.workflow.store_location import check_store
 from concordance.workflow.watch.watch import CurrentBook, Watch
 
@@ -39,7 +39,7 @@ def current_index(root: str, updates: bool, patience: float, log: Log) -> Iterat
     seconds until an edit is indexed."""
     with following(root, updates, log):
         os.chdir(root)  # paths in questions are relative to the repository
-        yield CurrentIndex(root, check_store(root), lambda: store_update.read_settings(root).book, patience)
+        yield CurrentIndex(root, check_store(root), lambda: book_options.read_settings(root).book, patience)
 
 
 @contextmanager

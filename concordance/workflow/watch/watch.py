@@ -23,7 +23,7 @@ from concordance.extract import engine
 from concordance.facts.fulltext import index as fulltext
 from concordance.facts.integrity import lock
 from concordance.render.summary import BookSummary
-from concordance.workflow import builds, store_update
+from concordance.workflow import book_options, builds, store_update
 from concordance.workflow.resident import ResidentState, return_freed_memory
 from concordance.workflow.stages import pages
 from concordance.workflow.store_location import store_path
@@ -140,7 +140,7 @@ class CurrentBook:
 
     def folder(self) -> str:
         """Return the folder of the book."""
-        return self._book_folder or store_update.book_folder(self.root, self.out)
+        return self._book_folder or book_options.book_folder(self.root, self.out)
 
     def _update_listing(self, before: walk.WalkResult, paths: Collection[str]) -> walk.WalkResult:
         entries, passed = before

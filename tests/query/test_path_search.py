@@ -1,0 +1,45 @@
+"""`concord path` searches from both ends where that is shorter; the chains are the same as those of a search from the end alone."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from concordance.facts.links.graph import EdgeKind, LinkGraph, edge, join_graph, pack_edges
+from concordance.query.commands import path
+
+
+def _chains(graph: LinkGraph, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind) -> set[tuple[int, ...]]:
+    index: Any = SimpleNamespace(graph=graph)
+    search = path._Search(index, begins, ends, first_other)
+    if not search.meets():
+        return set()
+    distance, following = search.chains()
+    least = min(distance[one] for one in begins if one in distance)
+    found, unfinished = set(), [(one,) for one in begins if distance.get(one) == least]
+    while unfinished:
+        chain = unfinished.pop()
+        unfinished += [(*chain, target) for target in following.get(chain[-1], ()) if distance[chain[-1]]]
+        found |= {chain} if not distance[chain[-1]] else set()
+    return found
+
+
+def test_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path, "_graph_of_targets", lambda index: index.graph.reversed())
+    connected = 0
+    for seed in range(300):
+        draw = random.Random(seed)
+        size = draw.randint(2, 30)
+        edges = {edge(draw.randrange(size), draw.randrange(size), draw.choice((0, 0, 5, 9, 14, 15))) for _ in range(2 * size)}
+        graph = LinkGraph(join_graph([pack_edges(edges)], size))
+        begins, ends = (frozenset(draw.sample(range(size), draw.randint(1, 2))) for _ in range(2))
+        for first_other in (EdgeKind.LOADS, EdgeKind.MENTIONS):
+            monkeypatch.setattr(path, "_EASY_EDGES", 1_000_000)
+            one = _chains(graph, begins, ends, first_other)
+            monkeypatch.setattr(path, "_EASY_EDGES", -1)
+            assert _chains(graph, begins, ends, first_other) == one
+            connected += bool(one)
+    assert connected > 100
