@@ -18,6 +18,7 @@ from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTa
 DEFERRING_SCOPES = frozenset(("function", "lambda"))
 UNLOADED_CONDITION = re.compile(r"if (?:\w+\.)?TYPE_CHECKING(?: and .*)?$|.*__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
+_CANDIDATE, _CALL, _MEMBER = int(Trust.CANDIDATE), int(Op.CALL), int(Op.MEMBER)
 _GTEST_MACROS = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
 Edge = tuple[int, int, EdgeKind]  # target, user, kind of edge
@@ -33,8 +34,10 @@ def pack_run_edges(
     loading = _run_at_load(file)
     rows: set[int] = set()
     called: set[tuple[int, int]] = set()
+    certain = {target for target, _, _, trust in uses if trust > _CANDIDATE}
+    needed = certain if depends_on is None else {target for target in certain if depends_on(file, target)}
     for target, user, roles, trust in uses:
-        if trust > Trust.CANDIDATE and (depends_on is None or depends_on(file, target)):
+        if trust > _CANDIDATE and target in needed:
             way = BY_ROLES[roles]
             if way <= EdgeKind.READS:
                 way = EdgeKind.LOADS if user in loading else EdgeKind.PASSES if (target, user) in passed else way
@@ -62,8 +65,8 @@ def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[
     rows = list(zip(*map(unpack_column, (flow.user, flow.used, flow.times)), strict=True))
     before: dict[tuple[int, int], int] = {}
     for user, used, times in rows:
-        member = file.left[used] if file.op[used] == Op.CALL else used
-        if file.op[member] == Op.MEMBER:
+        member = file.left[used] if file.op[used] == _CALL else used
+        if file.op[member] == _MEMBER:
             key = user, file.left[member]
             before[key] = before.get(key, 0) + times
     targets: dict[int, list[int]] = {}
@@ -80,9 +83,9 @@ def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[
 def _language_neutral_edges(file: LoadedFlow) -> Iterator[Edge]:
     """Yield the edges that are the same in every language."""
     for symbol, around in enumerate(file.symbol_parent):
-        name = file.names[file.symbol_name[symbol]]
         if file.kind(symbol) not in FUNCTIONS:
             continue
+        name = file.names[file.symbol_name[symbol]]
         if around:
             kind = file.kind(around - 1)
             if kind in FUNCTIONS:

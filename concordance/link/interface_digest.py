@@ -32,6 +32,7 @@ _HOOKS = frozenset((
     "TearDown",
 ))  # fmt: skip
 _USING = ("using namespace", "using")
+_MEMBER, _LOOKUP = int(Op.MEMBER), int(Op.LOOKUP)
 
 # a symbol: the names around it and its own, each with its position among symbols of that name
 Path = tuple[tuple[str, int], ...]
@@ -294,15 +295,14 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
     flow, names = file.flow, file.names
     found: set[str] = {row.name for row in flow.imports}
     free = file.language not in value_tracking_languages() or any(row.name == "*" for row in flow.imports)
-    for op, left, right in zip(file.op, file.left, file.right, strict=True):
-        if op == Op.MEMBER:
-            found.add(names[right])
-        elif op == Op.LOOKUP and free:
-            found.add(names[left])
-    for symbol, (parent, name) in enumerate(zip(file.symbol_parent, file.symbol_name, strict=True)):
-        if free or parent:
-            found.add(names[name])
-        found.update(names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.ASKS))
+    used = {name for op, name in zip(file.op, file.right, strict=True) if op == _MEMBER}
+    if free:
+        used |= {name for op, name in zip(file.op, file.left, strict=True) if op == _LOOKUP}
+    used |= {name for parent, name in zip(file.symbol_parent, file.symbol_name, strict=True) if free or parent}
+    for (_, relation), values in file.relations.items():
+        if relation == SymbolRelation.ASKS:
+            used |= {file.left[value] for value in values}
+    found.update(map(names.__getitem__, used))
     if file.language not in value_tracking_languages():
         found.update(_names_in_paths(file))
     return array("I", sorted({name_digest(name) for name in found})).tobytes()

@@ -38,6 +38,8 @@ _IMPORT = role_bit(Role.IMPORT)
 _DECLARE = role_bit(Role.DECLARE)
 _CALL = role_bit(Role.CALL)
 _WRITE = role_bit(Role.WRITE)
+_ID_BITS = 32  # an id fits into so many
+_ID_MASK = (1 << _ID_BITS) - 1
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
 _MAX_ANCESTORS = 64  # ancestors of a class; a longer chain is a mistake in the linked code
 
@@ -154,40 +156,43 @@ class Linker:
         targets: dict[int, list[NameTarget]] = {}
         for row in resolved:
             targets.setdefault(row.use, []).append(row)
-        uses: dict[tuple[int, int], tuple[int, int, int]] = {}
+        uses: dict[int, tuple[int, int, int]] = {}  # by target and user in one number, at half the cost of a tuple
         missed: dict[str, tuple[int, int]] = {}
         flow = file.flow
-        id_of, whole = file.id, file.file_id
+        id_of, whole, is_c = file.id, file.file_id, file.language in C_FAMILY
         rows = zip(*map(unpack_column, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
         for user, used, stated, times in rows:
             if stated == _DECLARE or (stated == _IMPORT and _is_passed_through(file, used)):
                 continue
-            if used not in targets:
+            found = targets.get(used)
+            if found is None:
                 name = file.free_name(used)
                 calls, all_ = missed.get(name, (0, 0))
                 if name:
                     missed[name] = (calls + times if stated & _CALL else calls, all_ + times)
                 continue
-            for row in targets[used]:
+            user_id = id_of(user - 1)
+            for _, target, trust, _ in found:
                 roles = stated & ~_DECLARE
-                if stated & _WRITE and file.language in C_FAMILY and self._is_type(row.target):
+                if stated & _WRITE and is_c and self._is_type(target):
                     roles = roles & ~_WRITE | _CALL  # a base in a constructor's initialiser list is constructed
-                key = (row.target, id_of(user - 1))
+                key = target << _ID_BITS | user_id
                 had = uses.get(key)
-                if had is None or bool(had[1]) < bool(row.trust):
-                    uses[key] = (roles, int(row.trust), times)
-                elif bool(had[1]) == bool(row.trust):
-                    uses[key] = (had[0] | roles, max(had[1], row.trust), had[2] + times)
-        for target in self.world.targets(file):
-            for path in target.paths[:1]:
+                if had is None or (trust and not had[1]):
+                    uses[key] = (roles, int(trust), times)
+                elif trust or not had[1]:
+                    uses[key] = (had[0] | roles, max(had[1], int(trust)), had[2] + times)
+        for loaded in self.world.targets(file):
+            for path in loaded.paths[:1]:
                 number = self.world.number.get(path)
                 if number is not None:
-                    key = (self.world.files[number].id, whole)
-                    roles, trust, times = uses.get(key, (0, 0, 0))
-                    uses[key] = (roles | _IMPORT, max(trust, int(Trust.VIA_IMPORT)), times)
-        pairs = [pair for pair in uses if pair != (whole, whole)]
-        columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
-        return tuple(pack_column(list(column)) for column in columns), missed
+                    key = self.world.files[number].id << _ID_BITS | whole
+                    roles, best, times = uses.get(key, (0, 0, 0))
+                    uses[key] = (roles | _IMPORT, max(best, int(Trust.VIA_IMPORT)), times)
+        uses.pop(whole << _ID_BITS | whole, None)
+        pairs = ([key >> _ID_BITS for key in uses], [key & _ID_MASK for key in uses])
+        columns = (*pairs, *map(list, zip(*uses.values(), strict=True))) if uses else ()
+        return tuple(map(pack_column, columns)), missed
 
     def _is_type(self, identity: int) -> bool:
         owner, symbol = self.world.owner(identity)
