@@ -25,6 +25,13 @@ _DESCRIBED = MappingProxyType(
         **dict.fromkeys(("dart", "kotlin", "swift"), _BOTH),
     }
 )
+# The separators of common languages: most questions need them, and loading a reader takes longer than answering.
+_SEPARATORS = MappingProxyType(
+    {
+        **dict.fromkeys(("go", "java", "javascript", "python", "typescript"), "."),
+        **dict.fromkeys(("c", "cpp", "cuda", "objc", "objcpp", "rust"), "::"),
+    }
+)
 
 
 @cache
@@ -46,6 +53,11 @@ def language_of(name: str) -> Language:
         return found if is_analysed(name) else replace(found, title=_programming_languages()[name])
     reader: Language = plugins.load(LANGUAGES, name).LANGUAGE
     return reader
+
+
+def separator_of(name: str) -> str:
+    """Return the separator of a language's qualified names, such as `.` or `::`."""
+    return _SEPARATORS.get(name) or language_of(name).separator
 
 
 def is_analysed(name: str) -> bool:

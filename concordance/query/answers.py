@@ -9,14 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from concordance.base.errors import UserError
 from concordance.base.model import Category, Symbol, Trust
-from concordance.extract.registry import language_of
+from concordance.extract.registry import separator_of as separator_of
 from concordance.facts.codec import SymbolHead
 from concordance.facts.read import SymbolPlace
 
@@ -118,12 +117,6 @@ def split_key(key: str) -> list[str]:
 def qualified(symbol: Symbol | SymbolHead, separator: str) -> str:
     """Return a symbol's qualified name: the names of its enclosing symbols and its own."""
     return separator.join(split_key(symbol.key))
-
-
-@cache
-def separator_of(language: str) -> str:
-    """Return the separator of a language's qualified names, such as `.` or `::`."""
-    return language_of(language).separator
 
 
 def full_name(place: SymbolPlace) -> str:

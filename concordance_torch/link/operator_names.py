@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from concordance.link.bridge_context import BridgeContext
+from concordance_torch.link.documented_names import documented_python_names
 from concordance_torch.link.operator_tables import TableOperator, Tables, operators_of_nearest_table
 
 STRUCTURED_META = "structured meta"  # from an operator to the function that gives its shape; "meta" is from a function
@@ -94,19 +95,3 @@ def python_names(operator: TableOperator) -> Iterator[str]:
         yield f"torch._C._{module}.{base}"
         if module == "nn":
             yield f"torch.nn.functional.{base}"
-
-
-def documented_python_names(base: str, variants: str, module: str) -> Iterator[str]:
-    """Yield the names under which users call an operator of a table, according to its entry.
-
-    The functions of a module have its name as a prefix that Python does not repeat: `linalg_svd` is `torch.linalg.svd`.
-    """
-    if "function" in variants:
-        if not module:
-            yield f"torch.{base}"
-        elif base.startswith(f"{module}_"):
-            yield f"torch.{module}.{base.removeprefix(f'{module}_')}"
-        else:
-            yield f"torch._C._{module}.{base}"
-    if "method" in variants:
-        yield f"torch.Tensor.{base}"

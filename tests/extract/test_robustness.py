@@ -258,3 +258,7 @@ def test_macros_of_hostile_headers(language: str) -> None:
         table = macros.merge([macros.read_defines(text.encode())])
         check(text, language, macros.macros_in(text.encode(), table))
         assert time.process_time() - began < SECONDS
+
+
+def test_separators_of_common_languages_are_those_of_their_readers() -> None:
+    assert {name: registry.separator_of(name) for name in registry.readers()} == {name: registry.language_of(name).separator for name in registry.readers()}

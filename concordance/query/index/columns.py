@@ -26,13 +26,12 @@ class StringColumn:
 
     def __init__(self, rows: Iterable[tuple[int, str]], top: int) -> None:
         """`rows` are ids and their texts, in the order of ids."""
-        data, starts = bytearray(), array("I")
+        data, sizes = bytearray(), array("I", bytes(4 * (top + 1)))
         for identity, text in rows:
-            while len(starts) <= identity:
-                starts.append(len(data))
-            data += text.encode()
-        starts.extend([len(data)] * (top + 1 - len(starts)))
-        self._data, self._starts = data, starts
+            encoded = text.encode()
+            data += encoded
+            sizes[identity + 1] = len(encoded)
+        self._data, self._starts = data, array("I", accumulate(sizes))
         self._changed: dict[int, str] = {}
 
     def __getitem__(self, identity: int) -> str:

@@ -29,6 +29,8 @@ class VariablePlace(NamedTuple):
 
 def variable_places(index: Index, name: str) -> list[VariablePlace]:
     """Return where a variable or option is declared, set, read and documented; empty if there is none of this name."""
+    if not name.isidentifier():  # known without looking at all bridges
+        return []
     found = []
     for row in bridges_of(index).named(name, "environment"):
         path = index.path_of(row.source)

@@ -267,9 +267,9 @@ def _ends(parts: list[str], end: list[str]) -> bool:
 def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return files whose dotted module name ends with these parts, in languages with this separator, best first."""
     found = []
-    for whole, number in _by_last_part(index).get(parts[-1], ()) if parts else ():
+    for number in _by_last_part(index).get(parts[-1], ()) if parts else ():
         identity, path, language, category = index.file_rows[number]
-        if separator_of(language) == separator and _ends(whole, parts):
+        if separator_of(language) == separator and _ends(_module_of(path), parts):
             place = SymbolPlace(identity, "", "file", path, -1, 1, False, 1, True, "", language, category)
             found.append(_Match(place, 0))
     return _sorted(found)
@@ -421,11 +421,14 @@ def _module_of(path: str) -> list[str]:
 
 
 @shared_until(ANY_UPDATE)
-def _by_last_part(index: Index) -> dict[str, list[tuple[list[str], int]]]:
-    """Return the files that are modules by the last part of their dotted names: whole name, position in `file_rows`."""
-    found: dict[str, list[tuple[list[str], int]]] = {}
+def _by_last_part(index: Index) -> dict[str, list[int]]:
+    """Return the positions in `file_rows` of the files that are modules, by the last part of their dotted names."""
+    found: dict[str, list[int]] = {}
     for number, (_, path, language, _) in enumerate(index.file_rows):
-        parts = _module_of(path) if language in _MODULAR else []
-        if parts:
-            found.setdefault(parts[-1], []).append((parts, number))
+        if language in _MODULAR:
+            folder, _, name = path.rpartition("/")
+            stem = name.partition(".")[0]
+            last = folder.rpartition("/")[2] if stem in _FOLDER_FILES else stem
+            if last:
+                found.setdefault(last, []).append(number)
     return found

@@ -63,7 +63,8 @@ class TestedSubject:
         self._path, self._stem = path, file_words(path)
         self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
-        self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
+        names = {one for one in (self._stem, *named) if len(one) >= _MIN_NAME and one.count("_") < _LONGEST_NAME}
+        self._names = frozenset(f"_{one}_" for one in names)
         self._users = {place for user in users for place in _places_around(index, user)}
         self.devices = device_words(index, path)  # of which a test that does not use it itself must name one
 
@@ -99,7 +100,8 @@ class TestedSubject:
         is_direct = (path, key) in self._users
         if file_words(path) == self._stem and may_test(path, self._path):
             return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
-        if not self._names.isdisjoint(_runs(key)):
+        words = _words_in(key)
+        if any(name in words for name in self._names):
             return RankedTest(test, steps, Directness.NAMES, is_direct)
         return RankedTest(test, steps, Directness.CALLS if is_direct else Directness.REACHES, is_direct)
 
@@ -179,15 +181,10 @@ def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:
 
 
 @lru_cache(1 << 16)
-def _runs(key: str) -> tuple[str, ...]:
-    """Return all runs of words in the names of a test and of the classes around it."""
-    found: dict[str, None] = {}
-    for name in split_key(key):
-        words = _split(name)
-        for start in range(len(words)):
-            for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
-                found["_".join(words[start:end])] = None
-    return tuple(found)
+def _words_in(key: str) -> str:
+    """Return the words in the names of a test and of the classes around it, with `_` around each and `.` between
+    names."""
+    return ".".join(f"_{_joined(name)}_" for name in split_key(key))
 
 
 @lru_cache(1 << 14)
