@@ -34,9 +34,7 @@ _SAYS_NOTHING = re.compile(
 GENERATED = re.compile(  # tells where a file comes from
     r"\b(?:auto-?)?generated(?: \w+){0,3} (?:by|from|with|using|via)\b|(?:auto-?|automatically )generated\b", re.I
 )
-_PATHS = re.compile(  # two or more paths, and nothing else
-    r"(?:[\w+.-]+(?:/[\w+.-]+)+[,;]?\s*|[\w+-]+\.(?:h|hpp|c|cc|cpp|py|js|ts|go|rs|java|md)[,;]?\s*){2,}"
-)
+_PATH = re.compile(r"[\w+.-]+(?:/[\w+.-]+)+[,;]?|[\w+-]+\.(?:h|hpp|c|cc|cpp|py|js|ts|go|rs|java|md)[,;]?")
 _NOTE_TITLE = re.compile(r"\[?note:? ?\[.*\]?\Z|see note\b|\[[^\[\]]+\]\Z", re.I)
 _LABEL = re.compile(
     r"(?:note|nb|notice|warning|description|purpose|summary|overview)\s*:+\s*(?=\S)|returns?:\s+(?=\S)", re.I
@@ -248,7 +246,8 @@ def _says_nothing(sentence: str, name: str) -> bool:
         return True
     if _SAYS_NOTHING.match(sentence) and GENERATED.search(sentence) is None:
         return True
-    if _PATHS.fullmatch(sentence):
+    words = sentence.split()
+    if len(words) > 1 and all(_PATH.fullmatch(word) for word in words):  # a list of paths
         return True
     if " " in sentence or not sentence.isascii() or (sentence[-1] in ".!" and re.fullmatch(r"[A-Za-z-]+.", sentence)):
         return False

@@ -61,10 +61,11 @@ class TestedSubject:
         """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
         self._index = index
         self._path, self._stem = path, file_words(path)
-        self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
+        self._words = {f"_{word}_" for word in self._stem.split("_") if len(word) >= _MIN_NAME}
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
-        names = {one for one in (self._stem, *named) if len(one) >= _MIN_NAME and one.count("_") < _LONGEST_NAME}
-        self._names = frozenset(f"_{one}_" for one in names)
+        self._names = {
+            f"_{one}_" for one in (self._stem, *named) if len(one) >= _MIN_NAME and one.count("_") < _LONGEST_NAME
+        }
         self._users = {place for user in users for place in _places_around(index, user)}
         self.devices = device_words(index, path)  # of which a test that does not use it itself must name one
 
@@ -90,9 +91,10 @@ class TestedSubject:
                 if (path, index.keys[one]) in self._users]  # fmt: skip
 
     def _shared_words(self, test: int) -> int:
-        """Return how many words of the file's name are in a test's name: of the hundred tests that are equally far from
-        a kernel, those of its operator are meant."""
-        return len(self._words.intersection(_runs(self._index.keys[test])))
+        """Return how many words of the file's name are in a test's name: of a hundred tests that are equally far from a
+        kernel, those of its operator come first."""
+        words = _words_in(self._index.keys[test])
+        return sum(word in words for word in self._words)
 
     def _ranked(self, test: int, steps: int) -> RankedTest:
         index = self._index
