@@ -180,7 +180,11 @@ def test_c_files(folder: Path) -> None:
         "b.h": "struct Node;\nint walk(Node* n);\n",
         "c.cpp": '#define QUIET\n#include "a.h"\nint one() { return 1; }\n',
         "stub.cpp": '#include "a.h"\n',
+        "os.h": "#define LINE_END 10\nlong now();\nint zone(long when);\n",
+        "limits.h": "#define MOST 10\n#define LEAST 1\n",
     })  # fmt: skip
+    assert line(index, "os.h") == "declares the functions now and zone"
+    assert line(index, "limits.h") == "defines the macros MOST and LEAST"
     assert line(index, "a.h") == "defines the class Engine"
     assert line(index, "a.cpp") == "implements 2 methods of Engine"
     assert line(index, "b.h") == "declares the function walk"

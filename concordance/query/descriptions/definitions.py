@@ -147,7 +147,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         language_of(file.language).has_prototypes
         and sum(len(group[2]) for group in heavy) < max(3, sum(_implemented(facts).values()))
         and (done := implementation_summary(file, facts))
-        and (not heavy or done[0] == "implements ")
+        and (all(group[0] == "macro" for group in heavy) or done[0] == "implements ")
     ):
         return done
     if [group[0] for group in groups] == ["variable"] or (not heavy and file.language in _SCRIPTS):
