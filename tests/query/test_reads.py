@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.facts.read import Facts
+from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Subject
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
@@ -103,6 +105,39 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
         write(clean, {path: (root / path).read_text()})
     builds.write_book(str(clean), str(clean / ".concordance/book"), Book(), 2)
     assert [page for page, data in books.contents(clean / ".concordance/book").items() if data != ours[page]] == []
+
+
+TESTED = {
+    "shop/__init__.py": "",
+    "shop/cart.py": 'def total():\n    """Return the sum.\n\n    >>> total()\n    0\n    """\n    return 0\n',
+    "tests/cases.py": "import unittest\n\n\nclass Base(unittest.TestCase):\n    pass\n",
+    "tests/test_cart.py": (
+        "from shop.cart import total\nfrom tests.cases import Base\n\n\n"
+        "class Checks(Base):\n    def test_total(self):\n        assert total() == 0\n"
+    ),
+}
+
+
+def test_a_page_reads_of_its_tests_only_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not their text, but the bases of their classes, which say how they are run."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "repo"
+    write(root, TESTED)
+    builds.write_book(str(root), None, Book(), 1)
+    page = root / ".concordance/book/shop/cart.py_docs.md"
+    assert "Checks" in page.read_text()
+    with Facts(str(root / ".concordance")) as facts:
+        slots = _read(Index(facts, str(root), Book()), ("file", "shop/cart.py"))
+    for path in ("tests/test_cart.py", "tests/cases.py"):
+        assert slot_of(Aspect.TEXT, path) not in slots
+        assert slot_of(Aspect.BASES, path) in slots
+    before = page.read_text()
+    write(root, {"tests/cases.py": "class Base:\n    pass\n"})
+    builds.write_book(str(root), None, Book(), 1)
+    updated = page.read_text()
+    shutil.rmtree(root / ".concordance")
+    builds.write_book(str(root), None, Book(), 1)
+    assert updated == page.read_text() != before
 
 
 def test_no_function_of_an_index_is_memoised_for_the_whole_process() -> None:
