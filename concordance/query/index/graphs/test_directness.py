@@ -167,6 +167,9 @@ def loading_package(index: Index, path: str) -> str:
 @memoised(1 << 14)
 def loads_folder(index: Index, package: str) -> bool:
     """True if a package file imports every module of its folder."""
+    index.reads.note(Aspect.TEXT, package)
+    if index.facts.file(package) is None:  # removed by an update that this index has not followed yet
+        return False
     text = index.open_file(package).text() or ""
     return bool(_LISTS_FOLDER.search(text) and _IMPORTS_BY_NAME.search(text))
 
