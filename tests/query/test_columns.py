@@ -10,11 +10,12 @@ from zlib import crc32
 
 import pytest
 
+from concordance.facts.links.graph import sorted_numbers
 from concordance.facts.read import Facts
 from concordance.facts.updates.delta import slot_of
 from concordance.facts.updates.reads import ReadRecorder, drop_memoised, memoised
 from concordance.query.index import repository
-from concordance.query.index.columns import IdsByText, StringColumn
+from concordance.query.index.columns import IdsByText, NumbersByText, StringColumn
 from concordance.query.index.repository import Index
 from concordance.workflow import store_update
 from tests.support.program import write
@@ -49,6 +50,26 @@ def test_equal_checksums_are_told_apart() -> None:
     table = IdsByText(((text, identity) for identity, text in texts.items()), texts.__getitem__)
     assert sorted(table.get("plumless")) == [1, 3]
     assert table.get("buckeroo") == [2]
+
+
+def test_numbers_of_texts_are_those_of_a_dictionary() -> None:
+    chance = random.Random(5)
+    rows = [(f"{chance.randrange(3000):x}ß", number) for number in range(6000)]
+    rows += [("plumless", 1), ("", 2), ("buckeroo", 3), ("plumless", 1), ("\udc80", 4)]
+    known: dict[str, list[int]] = {}
+    for text, number in rows:
+        known.setdefault(text, []).append(number)
+    table = NumbersByText(rows)
+    assert list(table) == list(known) == [table.text_at(place) for place in range(len(table))]
+    assert {text: list(table.get(text)) for text in known} == known
+    assert not table.get("other") and not NumbersByText([]).get("")
+
+
+def test_numbers_are_sorted_share_by_share() -> None:
+    chance = random.Random(7)
+    for bits in (6, 33, 64):
+        numbers = [chance.getrandbits(bits) for _ in range(2000)]
+        assert list(sorted_numbers(iter(numbers), bits)) == sorted(numbers)
 
 
 class _Host:
