@@ -61,11 +61,9 @@ class TestedSubject:
         """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
         self._index = index
         self._path, self._stem = path, file_words(path)
-        self._words = {f"_{word}_" for word in self._stem.split("_") if len(word) >= _MIN_NAME}
+        self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
-        self._names = {
-            f"_{one}_" for one in (self._stem, *named) if len(one) >= _MIN_NAME and one.count("_") < _LONGEST_NAME
-        }
+        self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
         self._users = {place for user in users for place in _places_around(index, user)}
         self.devices = device_words(index, path)  # of which a test that does not use it itself must name one
 
@@ -91,10 +89,9 @@ class TestedSubject:
                 if (path, index.keys[one]) in self._users]  # fmt: skip
 
     def _shared_words(self, test: int) -> int:
-        """Return how many words of the file's name are in a test's name: of a hundred tests that are equally far from a
-        kernel, those of its operator come first."""
-        words = _words_in(self._index.keys[test])
-        return sum(word in words for word in self._words)
+        """Return how many words of the file's name are in a test's name: of the hundred tests that are equally far from
+        a kernel, those of its operator are meant."""
+        return len(self._words.intersection(_runs(self._index.keys[test])))
 
     def _ranked(self, test: int, steps: int) -> RankedTest:
         index = self._index
@@ -102,8 +99,7 @@ class TestedSubject:
         is_direct = (path, key) in self._users
         if file_words(path) == self._stem and may_test(path, self._path):
             return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
-        words = _words_in(key)
-        if any(name in words for name in self._names):
+        if not self._names.isdisjoint(_runs(key)):
             return RankedTest(test, steps, Directness.NAMES, is_direct)
         return RankedTest(test, steps, Directness.CALLS if is_direct else Directness.REACHES, is_direct)
 
@@ -167,9 +163,6 @@ def loading_package(index: Index, path: str) -> str:
 @memoised(1 << 14)
 def loads_folder(index: Index, package: str) -> bool:
     """True if a package file imports every module of its folder."""
-    index.reads.note(Aspect.TEXT, package)
-    if index.facts.file(package) is None:  # removed by an update that this index has not followed yet
-        return False
     text = index.open_file(package).text() or ""
     return bool(_LISTS_FOLDER.search(text) and _IMPORTS_BY_NAME.search(text))
 
@@ -186,10 +179,15 @@ def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:
 
 
 @lru_cache(1 << 16)
-def _words_in(key: str) -> str:
-    """Return the words in the names of a test and of the classes around it, with `_` around each and `.` between
-    names."""
-    return ".".join(f"_{_joined(name)}_" for name in split_key(key))
+def _runs(key: str) -> tuple[str, ...]:
+    """Return all runs of words in the names of a test and of the classes around it."""
+    found: dict[str, None] = {}
+    for name in split_key(key):
+        words = _split(name)
+        for start in range(len(words)):
+            for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
+                found["_".join(words[start:end])] = None
+    return tuple(found)
 
 
 @lru_cache(1 << 14)
