@@ -1,11 +1,13 @@
-"""The Python names of an operator, according to its entry in a table.
+"""What questions about operators need of the code that links them: names, without all that links files.
 
-In: the fields of the entry. Out: names. Questions use this module, too, so it does not import what links files.
+In: the fields of an operator's entry in a table. Out: the names by which users call it in Python.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+STRUCTURED_META = "structured meta"  # from an operator to the function that gives its shape; "meta" is from a function
 
 
 def documented_python_names(base: str, variants: str, module: str) -> Iterator[str]:

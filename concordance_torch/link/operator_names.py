@@ -13,7 +13,6 @@ from concordance.link.bridge_context import BridgeContext
 from concordance_torch.link.documented_names import documented_python_names
 from concordance_torch.link.operator_tables import TableOperator, Tables, operators_of_nearest_table
 
-STRUCTURED_META = "structured meta"  # from an operator to the function that gives its shape; "meta" is from a function
 _OTHER_METHODS = ("Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
 _OTHER_FUNCTIONS = ("torch._VF", "torch._C._VariableFunctions")
 _OPS, _FUNCTIONAL = "torch.ops.", "torch.nn.functional."

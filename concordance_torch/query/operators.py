@@ -16,8 +16,7 @@ from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import shared_until
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance_torch.link.documented_names import documented_python_names
-from concordance_torch.link.operator_names import STRUCTURED_META
+from concordance_torch.link.documented_names import STRUCTURED_META, documented_python_names
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED = "python", "opinfo", "docstring", "documented"

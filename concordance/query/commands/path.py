@@ -16,7 +16,8 @@ from concordance.base.errors import UserError
 from concordance.base.model import Category, File, Trust
 from concordance.facts.links.graph import EdgeKind, LinkGraph
 from concordance.facts.read import SymbolPlace
-from concordance.facts.updates.reads import ANY_UPDATE, shared_until
+from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import FILE_USES, shared_until
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paginate
 from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
@@ -205,7 +206,7 @@ def _add(following: dict[int, list[int]], pairs: set[tuple[int, int]]) -> None:
         following.setdefault(user, []).append(target)
 
 
-@shared_until(ANY_UPDATE)
+@shared_until(Aspect.USED_BY, FILE_USES)
 def _graph_of_targets(index: Index) -> LinkGraph:
     """Return the graph with all edges reversed."""
     return index.graph.reversed()

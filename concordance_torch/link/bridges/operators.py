@@ -12,8 +12,8 @@ from functools import cached_property
 
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
+from concordance_torch.link.documented_names import STRUCTURED_META
 from concordance_torch.link.kernels import Kernels
-from concordance_torch.link.operator_names import STRUCTURED_META
 from concordance_torch.link.operator_tables import TableOperator, Tables, shared_folder_count
 
 VERBS = {

@@ -9,7 +9,7 @@ from concordance.base.model import Bridge, Trust
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, paginate
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance_torch.link.operator_names import STRUCTURED_META
+from concordance_torch.link.documented_names import STRUCTURED_META
 from concordance_torch.query.operators import (
     COLUMNS,
     KERNEL,
