@@ -191,7 +191,7 @@ def _is_title(words: str) -> bool:
 
 def _metrics(source: Source, comments: Comments, draft: Draft) -> Metrics:
     lines = source.data.splitlines()
-    blank = sum(not line.strip() for line in lines)
+    blank = [*map(bytes.strip, lines)].count(b"")
     covered: set[int] = set()
     for at, (first, last) in enumerate(zip(comments.starts, comments.ends, strict=True)):
         if comments.stands_alone(at):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import unicodedata
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from tree_sitter import Node
 
@@ -19,6 +20,7 @@ from concordance.extract.reading.trees import one_line, text
 from concordance.extract.text.source_text import Source
 
 Captures = dict[str, list[Node]]
+_START = attrgetter("start_byte")
 
 # Patterns that bind the names inside them; an attribute or subscript as a target binds nothing.
 _PATTERNS = frozenset(
@@ -97,7 +99,7 @@ def add_mention(draft: Draft, start: int, end: int) -> None:
 
 
 def _starts(found: Captures, capture: str) -> list[int]:
-    return [node.start_byte for node in found.get(capture, ())]
+    return list(map(_START, found.get(capture, ())))
 
 
 def targets(node: Node) -> Iterator[Node]:

@@ -88,8 +88,8 @@ class FlowBuilder:
 
     def __post_init__(self) -> None:
         self.texts = list(self.names.table)
-        self.name_indexes = {word: place for place, word in enumerate(self.texts)}
-        self.by_end = {end: place for place, end in enumerate(self.names.ends)}
+        self.name_indexes = dict(zip(self.texts, range(len(self.texts)), strict=True))
+        self.by_end = dict(zip(self.names.ends, range(len(self.names.ends)), strict=True))
 
     def name_index(self, name: str) -> int:
         """Return the index of a name in `texts`, adding it if it is new."""
@@ -229,20 +229,21 @@ class FlowBuilder:
 
     def flow(self, exports: tuple[str, ...] | None) -> Flow:
         """Return the finished flow."""
-        parts = [(self.versions[key], key) for key in self.versions]
+        parts = sorted((version, key) for key, version in self.versions.items())
         whole = len(self.variables)
-        shift = {version: whole + n for n, (version, _) in enumerate(sorted(parts))}
+        shift = {version: whole + n for n, (version, _) in enumerate(parts)}
         lefts = self.left
         if shift:
             lefts = [shift.get(v, v) if op == Op.NAME else v for op, v in zip(self.ops, lefts, strict=True)]
-        homes = [*self.variables, *(list(self.variables)[key[0]] for _, key in sorted(parts))]
+        homes = list(self.variables)
+        homes += [homes[key[0]] for _, key in parts]
         owner = self._owners()
         pairs: list[tuple[int, int]] = []
-        for variable in range(whole):
+        for variable in sorted(self.values.keys() | self.sites.keys()):
             pairs += [(variable, value) for value in self.values.get(variable, ())]
             sites = self.sites.get(variable, ())
             pairs += [(variable, site.value) for site in sites if not site.narrows and site.value]
-        for version, key in sorted(parts):
+        for version, key in parts:
             sites = self.sites[key[0]]
             pairs += [(shift[version], sites[n].value) for n in key[1:] if sites[n].value]
         users = self._users()
