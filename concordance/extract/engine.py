@@ -12,10 +12,11 @@ from itertools import accumulate, chain
 from concordance.base import plugins
 from concordance.base.errors import BrokenPlugin
 from concordance.base.model import TYPE_KINDS, FileFacts, Finding, Kind, Metrics, Severity
-from concordance.extract import bridges, rule_findings
+from concordance.extract import bridges
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
 from concordance.extract.patterns import find_patterns
+from concordance.extract.reading import rule_findings
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.pattern_context import PatternContext
 from concordance.extract.registry import LANGUAGES, readers

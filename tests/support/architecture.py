@@ -77,7 +77,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    the text. If these bytes were read before, the facts come from the cache (`facts.cache.Cache.get`). Otherwise
    `extract.engine.extract` calls the language's reader, `extract.languages.python.read`, which returns an
    `extract.reading.draft.Draft`. From this come the facts (`extract.reading.draft.Draft.facts`), the findings of rules
-   (`extract.rule_findings.findings`), the ends of bridges (`extract.bridges.find_bridge_ends`), the patterns
+   (`extract.reading.rule_findings.findings`), the ends of bridges (`extract.bridges.find_bridge_ends`), the patterns
    (`extract.patterns.find_patterns`) and the terms (`extract.terms.terms.extract_terms`): together one
    `base.model.FileFacts`. `facts.fulltext.index.prepare_file` prepares the words for the full-text search.
 5. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and

@@ -24,7 +24,9 @@ _NOTE = re.compile(
     r"copyright|package|generated|lint|nolint|param|return|see)\b|\$\{|vim?:|usage:|-\*-|begin\b|end\b|see\b|---|===|<)",
     re.I,
 )
-_CODE = re.compile(r"(?::(?:[\w+-]{1,40}:){1,3})?(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)_{0,2}|\\[ac] +(?P<word>[\w:]+)")
+_CODE = re.compile(
+    r"(?::(?:[\w+-]{1,40}:){1,3})?(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)_{0,2}|\\[ac] +(?P<word>[\w:]+)"
+)
 _TARGET = re.compile(r"\A~?(?:(?:[^<]*+<(?=[^<]*+<))*+([^<]*?)(?<!\s)\s*+<[^<>]*+>|(.*))\Z", re.S)
 
 
