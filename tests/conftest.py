@@ -18,6 +18,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from concordance.base import forks
 from tests.support import program
@@ -25,6 +26,8 @@ from tests.support import program
 _TASKS = forks._tasks
 _OF_THE_RUNNER = frozenset(_TASKS()) - {threading.main_thread().native_id}
 
+settings.register_profile("busy machine", deadline=None)  # how long an example takes says nothing there
+settings.load_profile("busy machine")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL)):

@@ -312,13 +312,18 @@ def expand_acronyms(
 
 
 def _from_text(line: str, previous: str, acronyms: set[str], found: dict[str, str]) -> None:
+    refused: set[tuple[str, str]] = set()  # a line that repeats itself would ask the same again and again
     for match in _IN_BRACKETS.finditer(line):
         acronym = match[1].upper()
         if acronym in acronyms and acronym not in found:
             before = f"{previous[-100:]} {line[max(0, match.start() - 160) : match.start()]}"[-160:]
+            if (acronym, before) in refused:
+                continue
             words = _spelled_before(acronym, before)
             if words:
                 found[acronym] = words
+            else:
+                refused.add((acronym, before))
     for match in _BEFORE_BRACKETS.finditer(line):
         acronym = match[1]
         if acronym in acronyms and acronym not in found:
