@@ -71,7 +71,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    `workflow.stages.extract.learn_macros` first collects the macros of the changed C files in worker processes, and
    `extract.cfamily.macros.merge` joins them with those of all other files into one table, which
    `workflow.stages.extract.save_macros` leaves for the workers. If the table has changed, all C files are extracted
-   again, most of them from the cache. Our Python file passes this step by.
+   again, most of them from the cache. For our Python file there is nothing to do in this step.
 4. **Extract.** In a worker process, `workflow.stages.extract.extract_files` reads the file's bytes
    (`collect.walk.read`); `collect.classify.Classifier.read_text` determines language, category and encoding and decodes
    the text. If these bytes were read before, the facts come from the cache (`facts.cache.Cache.get`). Otherwise

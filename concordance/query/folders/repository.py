@@ -50,7 +50,7 @@ def root_index(index: Index) -> Iterator[Block]:
     symbols = folder_definitions(index).all[""].kinds.total()
     yield Text(
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
-         f"They define {count_noun(symbols, 'name')}{tests}."]
+         f"They hold {count_noun(symbols, 'definition')}{tests}."]
     )  # fmt: skip
     parts, ideas, building = parts_table(index), concepts(index), build_and_test(index)
     if parts:

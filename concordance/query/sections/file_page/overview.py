@@ -194,4 +194,7 @@ def _users(one: FileModel) -> list[Piece]:
     if len(paths) <= 3:
         refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in sorted(paths)]
         return ["Used by ", *join_in_sentence(refs), "."]
-    return [f"Used by {len(paths):,} files: ", *folder_counts(paths), "."]
+    folders = folder_counts(paths)
+    if len(folders) == 2:  # a single folder and its number
+        return [f"Used by {len(paths):,} files in ", folders[0], "."]
+    return [f"Used by {len(paths):,} files: ", *folders, "."]
