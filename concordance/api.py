@@ -121,6 +121,42 @@ class Repository:
         self.close()
 
 
+class Workspace:
+    """An open workspace of many repositories: `workspace.ask("refs", "click.Command")`.
+
+    Answers come from the stores and the catalogue as they were
+    last built.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Open the workspace in a folder."""
+        from concordance.query.workspace.commands import WorkspaceQuestions
+        from concordance.query.workspace.repositories import OpenWorkspace
+        from concordance.workflow.stages.catalogue import repository_settings
+
+        self.folder = os.path.abspath(folder)
+        self._workspace = OpenWorkspace(self.folder, repository_settings)
+        self._questions = WorkspaceQuestions(self._workspace)
+
+    def ask(
+        self, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
+    ) -> Answer:
+        """Answer one question; the answer has the total number of rows and the cursor for the next ones."""
+        return self._questions.ask(command, asked, limit, cursor, **options)
+
+    def close(self) -> None:
+        """Close all stores."""
+        self._workspace.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
 def _open_store(root: str, update: bool, progress: Progress) -> Facts:
     """Return the store, updated first if that is wanted and no other process is building."""
     folder = check_store(root)

@@ -34,7 +34,7 @@ TASKS = "concordance.tasks"
 QUESTIONS = "concordance.query.commands"
 _GROUPS = ("Build", "Ask", "Check", "Share")  # of commands, in the order of `--help`
 _GROUP_OF_TASK = {"build": "Build", "init": "Build", "watch": "Build", "show": "Ask", "batch": "Ask", "check": "Check",
-                  "diff": "Check", "verify": "Check"}  # fmt: skip
+                  "diff": "Check", "verify": "Check", "workspace": "Build"}  # fmt: skip
 _CALLBACK_SECONDS = 0.05  # until a callback is over in which a signal was dropped
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
@@ -127,8 +127,19 @@ _STORE = click.Option(
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )  # fmt: skip
 _YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
+_WORKSPACE = click.Option(
+    ["--workspace"], metavar="DIR", help="Ask all repositories of a workspace (see `concord workspace`)."
+)
+_OVER_WORKSPACES = ("callers", "define", "impact", "path", "refs", "search")
 _TEXT = "[FILE]"  # the argument of a question about a text
-_BATCH_OPTIONS = ("as_json", "no_update", "repo", "store", "yes")  # options of `concord batch`, not of a question in it
+_BATCH_OPTIONS = (
+    "as_json",
+    "no_update",
+    "repo",
+    "store",
+    "workspace",
+    "yes",
+)  # options of `concord batch`, not of a question in it
 
 
 def _question(name: str, module: Any) -> click.Command:
@@ -138,6 +149,10 @@ def _question(name: str, module: Any) -> click.Command:
     def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
         if module.ARGUMENT == _TEXT:
             given["asked"] = _read_text(given["asked"] or "-")
+        workspace = given.pop("workspace", None) or (_workspace_around(repo) if name in _OVER_WORKSPACES else None)
+        if workspace is not None:
+            _print(_ask_workspace(workspace, name, given), workspace, as_json)
+            return
         with _open_repository(repo, no_update, store, yes) as repository:
             answer = _ask(repository, name, given)
             _print(answer, repository.root, as_json)
@@ -162,6 +177,7 @@ def _question(name: str, module: Any) -> click.Command:
         _NO_UPDATE,
         _STORE,
         _YES,
+        *([_WORKSPACE] if name in _OVER_WORKSPACES else []),
     ]
     return click.Command(name, params=parameters, callback=run, help=module.HELP)
 
@@ -188,6 +204,22 @@ def _option(option: Option) -> click.Option:
         spelt, type=kind, metavar=option.metavar or ("N" if option.type is int else None), default=option.default,
         show_default=bool(option.default), help=option.help,
     )  # fmt: skip
+
+
+def _workspace_around(repo: str | None) -> str | None:
+    """Return the current folder if it is that of a workspace, and no repository was named."""
+    from concordance.base.workspace_file import is_workspace
+
+    return os.getcwd() if repo is None and is_workspace(".") else None
+
+
+def _ask_workspace(workspace: str, command: str, given: dict[str, Any]) -> Answer:
+    """Answer one question from all repositories of a workspace, as they were last built."""
+    from concordance.api import Workspace
+
+    asked = given.pop("asked", None)
+    with Workspace(workspace) as opened:
+        return opened.ask(command, " ".join(asked) if isinstance(asked, tuple) else asked, **given)
 
 
 def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:

@@ -22,7 +22,7 @@ STAGES = ("base", "collect", "extract", "facts", "link", "passes", "query", "ren
 ORDER = {name: place for place, name in enumerate(STAGES)}
 PLUG_INS = ("extract/languages", "extract/rules", "extract/patterns", "extract/bridges", "link/languages", "link/bridges", "passes",
             "query/commands", "query/search/entities",
-            "query/pages", "query/sections/file_page", "query/site_pages", "render/formats", "tasks")  # fmt: skip
+            "query/workspace/manifests", "query/pages", "query/sections/file_page", "query/site_pages", "render/formats", "tasks")  # fmt: skip
 FENCES = {  # module: the packages that may import it
     "sqlite3": ("facts",),
     "tree_sitter": ("extract",),
@@ -46,7 +46,7 @@ CACHED = {  # what a process has once, however it is passed around
     ("render/output/manifest.py", "_line"),  # rows of the manifest, which a run has in memory anyway
     ("workflow/stages/extract.py", "_worker_state"),  # ends with the worker, which has one job
 }
-ENTRIES = 15  # files and folders in one folder of the package, plug-in folders aside
+ENTRIES = 16  # files and folders in one folder of the package, plug-in folders aside
 LINES = 700
 # Private words for what the field has names for.
 UNCLEAR = frozenset(("meaning", "said", "meant", "sight", "home", "holder", "shelf", "again", "moved", "refiled", "kept", "memory", "tray",

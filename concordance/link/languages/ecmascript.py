@@ -43,8 +43,9 @@ _NODE = frozenset(
 )  # fmt: skip
 _TABLES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _LOCAL = ("workspace:", "file:", "link:", "portal:", "*")
-_CONDITIONS = ("source", "types", "import", "module", "node", "browser", "default", "require", "development")
-_ENTRIES = ("source", "types", "typings", "module", "main", "browser")
+# Best first: what Node loads, then what other programs load, then declarations of types.
+_CONDITIONS = ("source", "import", "module", "node", "require", "default", "browser", "development", "types")
+_ENTRIES = ("source", "module", "main", "index", "browser", "types", "typings")
 _OUTPUT_FOLDERS = frozenset(("dist", "lib", "build", "out", "es", "esm", "cjs", "umd", "output"))
 _COMMENT = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*+|/\*', re.S)
 _COMMA = re.compile(r",(\s*[}\]])")
@@ -222,7 +223,7 @@ class EcmaModules:
         settings = f"{package_folder}/package.json".lstrip("/")
         said = self.read_json(settings)
         wanted: list[object] = list(_exported(said.get("exports"), f"./{inside}" if inside else "."))
-        wanted += [inside] if inside else [said.get(key) for key in _ENTRIES]
+        wanted += [inside] if inside else ["index" if key == "index" else said.get(key) for key in _ENTRIES]
         for one in wanted:
             if isinstance(one, str) and one.strip("./"):
                 files = self._files(join_path(package_folder, one)) or self._source(package_folder, one)

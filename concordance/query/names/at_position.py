@@ -176,12 +176,21 @@ def name_written_at(index: Index, position: str) -> str:
     return ImportOrigins(file).dotted_name(file.expression(place)) if place >= 0 else ""
 
 
+class ImportedName(NamedTuple):
+    """A name that an import brings in, or a member of it."""
+
+    number: int  # of the import in its file
+    module: str
+    names: tuple[str, ...]  # from the module on; empty for the module itself
+
+
 class ImportOrigins:
     """Explains from where a file imports names that it does not define."""
 
     def __init__(self, file: OpenFile) -> None:
         self.file, flow = file, file.flow
-        self._op, self._left, self._values = flow.op, unpack_column(flow.left), unpack_column(flow.bound_value)
+        self._op, self._left, self._right = flow.op, unpack_column(flow.left), unpack_column(flow.right)
+        self._values = unpack_column(flow.bound_value)
 
     @cached_property
     def _first(self) -> dict[int, int]:
@@ -191,14 +200,13 @@ class ImportOrigins:
             found.setdefault(variable, row)
         return found
 
-    def dotted_name(self, expression: int) -> str:
-        """Return the name of a member of an import, from the module on; "" if it is none."""
+    def reference(self, expression: int) -> ImportedName | None:
+        """Return the import that an expression is a member of, and the names that lead there; None if it is none."""
         parts: list[str] = []
-        right = unpack_column(self.file.flow.right)
         while 0 <= expression < len(self._op):
             op, left = self._op[expression], self._left[expression]
             if op == Op.MEMBER:
-                parts.append(self.file.flow.names[right[expression]])
+                parts.append(self.file.flow.names[self._right[expression]])
                 expression = left
             elif op == Op.CALL and not parts:  # in some languages, a name and its call are one expression
                 expression = left
@@ -206,12 +214,19 @@ class ImportOrigins:
                 bound = self._first.get(left, -1)
                 expression = self._values[bound] if bound >= 0 else -1
             elif op in (Op.IMPORT, Op.PACKAGE):
-                row, _, _ = self.file.imports[left]
-                module = ".".join(row.module.split(".")[: right[expression]]) if op == Op.PACKAGE else row.module
-                return ".".join(filter(None, (module, row.name if op == Op.IMPORT else "", *reversed(parts))))
+                row = self.file.import_targets[left][0]
+                if op == Op.PACKAGE:
+                    module = ".".join(row.module.split(".")[: self._right[expression]])
+                    return ImportedName(left, module, tuple(reversed(parts)))
+                return ImportedName(left, row.module, (*filter(None, (row.name,)), *reversed(parts)))
             else:
                 break
-        return ""
+        return None
+
+    def dotted_name(self, expression: int) -> str:
+        """Return the name of a member of an import, from the module on; "" if it is none."""
+        found = self.reference(expression)
+        return ".".join(filter(None, (found.module, *found.names))) if found is not None else ""
 
     def of(self, expression: int) -> str:
         """Return a sentence about the import that an expression comes from; "" if there is none."""

@@ -1,0 +1,329 @@
+"""The questions that are answered from all repositories of a workspace.
+
+In: an open workspace, a question, and its options. Out: an `Answer` whose rows have a `repository` besides the fields
+that the same question has in one repository; paths are relative to that repository. A question about a repository is
+answered by its own store first, by the command that `query/commands` has for it; what comes from other repositories
+follows. A question names a definition (`flask.Flask`), one of a repository (`flask:Flask`), or a position in one
+(`flask:src/flask/app.py:9:21`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from concordance.base import plugins
+from concordance.base.blocks import count_noun
+from concordance.base.errors import ConcordanceError, UserError
+from concordance.base.model import File, Trust
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, page_for, paginate, requested_trust
+from concordance.query.commands import COMMANDS
+from concordance.query.index.open_file import LinkedTarget
+from concordance.query.index.repository import Index, UnknownPath
+from concordance.query.names.at_position import POSITION
+from concordance.query.names.call_graph import CallEnd, call_row
+from concordance.query.names.display_names import display_name
+from concordance.query.names.resolver import UnknownName, resolve_subject
+from concordance.query.workspace.linking import RemoteTarget, RemoteUse, WorkspaceLinks, matching_expressions, users_in
+from concordance.query.workspace.module_heads import FAMILIES
+from concordance.query.workspace.paths import find_path
+from concordance.query.workspace.repositories import OpenWorkspace
+
+_QUALIFIED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*):(?![:\d])(.+)", re.DOTALL)
+_MOST_DEFINING = 20  # repositories that are asked about one name
+_ALL = 1_000_000  # rows of one repository
+
+
+class Subject(NamedTuple):
+    """What a question is about in one repository."""
+
+    repository: str
+    argument: str
+
+
+class WorkspaceQuestions:
+    """Answers questions about one workspace."""
+
+    def __init__(self, workspace: OpenWorkspace) -> None:
+        self.workspace, self.links = workspace, WorkspaceLinks(workspace)
+
+    def ask(self, command: str, argument: str | None, limit: int = 1000, cursor: str = "", **options: object) -> Answer:
+        """Answer a question."""
+        answers: dict[str, Callable[[str, AnswerPage], Answer]] = {
+            "define": self._define, "refs": self._refs, "callers": self._callers, "impact": self._impact,
+            "path": self._path, "search": self._search,
+        }  # fmt: skip
+        if command not in answers:
+            raise UserError(f"`{command}` is about one repository", f"Over a workspace: {', '.join(answers)}")
+        if argument is None or not argument.strip():
+            raise UserError(f"`{command}` needs an argument", "Give it a NAME, or REPOSITORY:PATH:LINE:COL")
+        page = page_for(plugins.load(COMMANDS, command), limit, cursor, options)
+        found = answers[command](argument, page)
+        missing = "; ".join(f"{name} could not be asked: {why}" for name, why in self.workspace.unavailable.items())
+        return found._replace(note="; ".join(filter(None, (found.note, missing))))
+
+    # --- which repositories a question is about
+
+    def _subjects(self, argument: str) -> list[Subject]:
+        """Return the repositories that a question is about, those that export the name first."""
+        given = _QUALIFIED.fullmatch(argument)
+        if given is not None and given[1] in self.workspace.repositories:
+            return [Subject(given[1], given[2])]
+        if POSITION.fullmatch(argument) or "/" in argument:
+            advice = f"Write REPOSITORY:{argument}"
+            raise UserError(f"{argument} does not say in which repository", advice)
+        parts = [part for part in re.split(r"::|\.", argument.removesuffix("()")) if part]
+        for end in range(len(parts), 0, -1):
+            rows = self.workspace.catalogue.named(parts[end - 1])
+            names = parts[:end]
+            exact = [row for row in rows if re.split(r"::|\.", row[1].qualified)[-len(names) :] == names]
+            full = [row for row in exact if re.split(r"::|\.", row[1].qualified) == names]
+            found = list(dict.fromkeys(repository for repository, _ in full or exact))
+            if found:
+                return [Subject(one, argument) for one in found[:_MOST_DEFINING]]
+            having = {one for family in FAMILIES for one in self.workspace.catalogue.providers(family, parts[0])}
+            if having and end == len(parts):  # a module, or a name that is not the public one
+                return [Subject(one, argument) for one in sorted(having)[:_MOST_DEFINING]]
+        near = ", ".join(row.qualified for _, row in self.workspace.catalogue.names_like(parts[-1:], 3))
+        advice = f"Nearest: {near}" if near else "Ask one repository: REPOSITORY:NAME"
+        raise UnknownName(f"no repository of the workspace exports {argument}", advice)
+
+    def _places(self, argument: str) -> list[tuple[str, list[SymbolPlace]]]:
+        """Return the symbols or files that a question is about, by repository; a use leads to its definition."""
+        found: list[tuple[str, list[SymbolPlace]]] = []
+        problem: ConcordanceError | None = None
+        for subject in self._subjects(argument):
+            remote = self._remote_targets(subject)
+            if remote:
+                found += [(one.repository, [one.place]) for one in remote]
+                continue
+            try:
+                found.append((subject.repository, self._local_places(subject)))
+            except (UnknownName, UnknownPath) as error:
+                problem = error
+        if not found and problem is not None:
+            raise problem
+        return found
+
+    def _local_places(self, subject: Subject) -> list[SymbolPlace]:
+        index = self.workspace.index(subject.repository)
+        meant = resolve_subject(index, subject.argument)
+        if isinstance(meant, File):
+            place = index.facts.place(index.facts.id(meant.path))
+            return [place] if place is not None else []
+        return meant
+
+    def _remote_targets(self, subject: Subject) -> tuple[RemoteTarget, ...]:
+        """Return what a position leads to in other repositories; empty if it stays in its own."""
+        match = POSITION.fullmatch(subject.argument)
+        if match is None:
+            return ()
+        index = self.workspace.index(subject.repository)
+        file = index.open_file(index.file(match["path"]).path)
+        line, col = int(match["line"]), int(match["col"])
+        place = file.at(line, col) if 1 <= line < len(file.starts) else None
+        if place is None or file.linked_targets(file.expression(place)):
+            return self._included(subject.repository, index, match["path"], line) if place is None else ()
+        return self.links.at_expression(subject.repository, file, file.expression(place))
+
+    def _included(self, repository: str, index: Index, path: str, line: int) -> tuple[RemoteTarget, ...]:
+        """Return the file that a line imports, where the import has no name: `#include <a.h>`."""
+        file = index.open_file(index.file(path).path)
+        for row, target in file.import_targets:
+            if row.line == line and target is not None and not target.paths:
+                return self.links.at_import(repository, file, row)
+        return ()
+
+    # --- define
+
+    def _define(self, argument: str, page: AnswerPage) -> Answer:
+        rows: list[Row] = []
+        notes: list[str] = []
+        subjects = self._subjects(argument)
+        problem: ConcordanceError | None = None
+        for subject in subjects:
+            remote = self._remote_targets(subject)
+            rows += (self._target_row(one) for one in remote)
+            if remote:
+                continue
+            try:
+                answer = self._local("define", subject, page)
+            except (UnknownName, UnknownPath) as error:
+                problem = error
+                continue
+            rows += answer.rows
+            notes += [answer.note] if answer.note else []
+        if not rows and problem is not None:
+            raise problem
+        if len(subjects) > 1 and not _QUALIFIED.fullmatch(argument):
+            for row in rows:
+                row["trust"] = Trust.CANDIDATE.name.lower()
+                row["by"] = f"one of {len(subjects)} repositories that export this name"
+        via = ("via",) if any(row["via"] for row in rows) else ()
+        columns = ("repository", "path", "line", "col", "called", "kind", "trust", "by", *via)
+        return paginate(rows, columns, page)._replace(note="; ".join(notes))
+
+    def _local(self, command: str, subject: Subject, page: AnswerPage) -> Answer:
+        """Return the whole answer of one repository, with its name in every row."""
+        index = self.workspace.index(subject.repository)
+        module = plugins.load(COMMANDS, command)
+        answer: Answer = module.answer(index, subject.argument, page._replace(limit=_ALL, cursor=""))
+        return answer._replace(rows=[{"repository": subject.repository, **row} for row in answer.rows])
+
+    def _target_row(self, target: RemoteTarget) -> Row:
+        index, place = self.workspace.index(target.repository), target.place
+        by = target.by if target.whole else f"{target.by}; the module was found, the name in it was not"
+        return {
+            "repository": target.repository, "path": place.path, "line": place.line, "col": place.col,
+            "name": name_of(place), "qualified": full_name(place),
+            "kind": "module" if place.kind == "file" else place.kind, "trust": target.trust.name.lower(), "by": by,
+            "via": [{"repository": one, "path": path, "line": line} for one, path, line in target.via],
+            "called": display_name(index, place),
+        }  # fmt: skip
+
+    # --- refs and callers
+
+    def _refs(self, argument: str, page: AnswerPage) -> Answer:
+        rows = self._own_rows("refs", argument, page)
+        for _, use in self._uses(argument, requested_trust(page)):
+            rows += self._use_rows(use)
+        columns = ("repository", "path", "line", "col", "role", "scope", "text", "trust", "by")
+        return paginate(rows, columns, page)._replace(note=self._note(argument, rows, "uses"))
+
+    def _callers(self, argument: str, page: AnswerPage) -> Answer:
+        rows = self._own_rows("callers", argument, page)
+        for _, use in self._uses(argument, requested_trust(page)):
+            index = self.workspace.index(use.repository) if use.calls else None
+            for place, calls in users_in(index, use) if index is not None else ():
+                end = CallEnd(place, LinkedTarget(0, use.trust, use.by))
+                rows += [{"repository": use.repository, **call_row(index, end)}] if calls and index is not None else []
+        columns = ("repository", "path", "line", "called", "trust", "by")
+        return paginate(rows, columns, page)._replace(note=self._note(argument, rows, "callers"))
+
+    def _own_rows(self, command: str, argument: str, page: AnswerPage) -> list[Row]:
+        """Return what the repositories say that define what is asked about."""
+        rows: list[Row] = []
+        for repository, places in self._places(argument):
+            for place in places[:1]:
+                asked = f"{place.path}#{place.key}" if place.place >= 0 else place.path
+                if place.place >= 0:
+                    rows += self._local(command, Subject(repository, asked), page).rows
+        return rows
+
+    def _uses(self, argument: str, least: Trust) -> Iterable[tuple[str, RemoteUse]]:
+        """Yield the uses from other repositories, each with the repository that defines what is used."""
+        for repository, places in self._places(argument):
+            for use in self.links.uses(repository, places):
+                if use.trust >= least and self.workspace.available([use.repository]):
+                    yield repository, use
+
+    def _use_rows(self, use: RemoteUse) -> list[Row]:
+        index = self.workspace.index(use.repository)
+        file = index.open_file(use.path)
+        found = file.occurrences_of(matching_expressions(file, use.names))
+        rows: list[Row] = []
+        for place in found:
+            at = file.position_of(place)
+            symbol = index.facts.place(file.ids.id_at(file.around(at.scope))) if file.around(at.scope) >= 0 else None
+            rows.append({
+                "repository": use.repository, "path": use.path, "line": at.line, "col": at.col, "role": str(at.role),
+                "trust": use.trust.name.lower(), "by": use.by,
+                "scope": full_name(symbol) if symbol is not None else None, "text": file.line(at.line),
+            })  # fmt: skip
+        lines = {row["line"] for row in rows}
+        for row, target in file.import_targets:
+            name = row.name if row.name != "*" else ""
+            if (row.module, name) in use.names and row.line not in lines and target is not None:
+                rows.append({
+                    "repository": use.repository, "path": use.path, "line": row.line, "col": row.col, "role": "import",
+                    "trust": use.trust.name.lower(), "by": use.by, "scope": None, "text": file.line(row.line),
+                })  # fmt: skip
+                lines.add(row.line)
+        return sorted(rows, key=lambda row: (row["line"], row["col"]))
+
+    def _note(self, argument: str, rows: list[Row], noun: str) -> str:
+        count = count_noun(len(self.workspace.repositories), "repository", "repositories")
+        return "" if rows else f"no {noun} of {argument} found: {count} searched"
+
+    # --- impact, path, search
+
+    def _impact(self, argument: str, page: AnswerPage) -> Answer:
+        rows: list[Row] = []
+        notes = []
+        for repository, places in self._places(argument):
+            for place in places[:1]:
+                asked = f"{place.path}#{place.key}" if place.place >= 0 else place.path
+                answer = self._local("impact", Subject(repository, asked), page)
+                rows += answer.rows
+                notes += [answer.note] if answer.note and answer.rows else []
+        for repository, use in self._uses(argument, Trust.UNIQUE_NAME):
+            rows += self._affected_by(repository, use)
+        rows.sort(key=lambda row: (int(str(row["distance"])), not row["run"]))
+        columns = ("repository", "path", "line", "called", "distance", "why", "run")
+        note = "; ".join(notes) or self._note(argument, rows, "uses")
+        return paginate(rows, columns, page)._replace(note=note)
+
+    def _affected_by(self, repository: str, use: RemoteUse) -> list[Row]:
+        """Return the users in one file of another repository, and what a change of them may break there."""
+        index = self.workspace.index(use.repository)
+        rows: list[Row] = []
+        for place, _ in users_in(index, use):
+            name = display_name(index, place) if place.place >= 0 else ""
+            rows.append({
+                "repository": use.repository, "path": place.path, "line": place.line,
+                "qualified": full_name(place) if place.name else "", "distance": 1,
+                "why": f"uses {repository}", "run": "", "called": name,
+            })  # fmt: skip
+            if place.place >= 0:
+                asked = Subject(use.repository, f"{place.path}#{place.key}")
+                inner = self._local("impact", asked, AnswerPage(options={})).rows
+                rows += ({**row, "distance": int(str(row["distance"])) + 1} for row in inner)
+        best: dict[tuple[object, ...], Row] = {}
+        for row in sorted(rows, key=lambda row: int(str(row["distance"]))):
+            best.setdefault((row["path"], row["qualified"]), row)
+        return list(best.values())
+
+    def _path(self, argument: str, page: AnswerPage) -> Answer:
+        words = [word for word in argument.split() if word not in ("to", "->", "→")]
+        if len(words) != 2:
+            raise UserError("a path needs two names or files", "Use: concord path FROM TO")
+        begin, end = (self._places(word) for word in words)
+        rows, visited = find_path(self.workspace, self.links, begin, end)
+        columns = ("repository", "path", "line", "name", "how", "to", "trust", "by")
+        note = "" if rows else f"no chain found from {words[0]} to {words[1]}: {count_noun(visited, 'use')} searched"
+        return paginate(rows, columns, page)._replace(note=note)
+
+    def _search(self, argument: str, page: AnswerPage) -> Answer:
+        words = re.findall(r"[\w$]+", argument)
+        kind, number = page.options["kind"], int(page.options["number"])
+        if not words:
+            raise UserError("there is nothing to search for", "Give a name or some words: concord search DataLoader")
+        exact = self.workspace.catalogue.named(words[-1]) if len(words) == 1 else []
+        rows = [*exact, *self.workspace.catalogue.names_like(words, max(200, 4 * number))]
+        found: dict[tuple[object, ...], Row] = {}
+        for repository, one in rows:
+            if kind in (None, one.kind):
+                row: Row = {
+                    "repository": repository, "path": one.path, "line": one.line, "symbol": one.qualified,
+                    "kind": one.kind, "called": one.qualified, "score": _score(words, one.name, one.qualified),
+                    "snippet": "",
+                }  # fmt: skip
+                found.setdefault((repository, one.path, one.key), row)
+        shown = sorted(
+            found.values(), key=lambda row: (-float(str(row["score"])), len(str(row["symbol"])), str(row["symbol"]))
+        )
+        note = "" if shown else f"no exported name contains {argument}: for words in files, search one repository"
+        columns = ("repository", "path", "line", "called", "kind")
+        return paginate(shown[:number], columns, page)._replace(note=note)
+
+
+def _score(words: list[str], name: str, qualified: str) -> float:
+    """Return how well a name matches: the whole name, its beginning, or a part of it or of the names around it."""
+    if name == words[-1] and (len(words) == 1 or all(word in qualified for word in words)):
+        return 1.0
+    lower, last = name.lower(), words[-1].lower()
+    if lower == last:
+        return 0.9
+    return 0.7 if lower.startswith(last) else 0.5 if last in lower else 0.3

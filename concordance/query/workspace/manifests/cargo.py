@@ -1,0 +1,35 @@
+"""Crates of Rust: `Cargo.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from concordance.query.workspace.manifests import Lines, Manifest, NamedVersion, table
+
+FILES = ("Cargo.toml",)
+_TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
+
+
+def read(path: str, text: str) -> Manifest:
+    """Return what a manifest says."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return Manifest()
+    lines = Lines(text)
+    own = table(data, "package")
+    name, version = own.get("name"), own.get("version")
+    at = lines.of(r"^\[package\]", r"^\s*name\s*=")
+    known = version if isinstance(version, str) else ""
+    packages = (NamedVersion(name, known, at),) if isinstance(name, str) and name else ()
+    groups = [(group, table(data, group)) for group in _TABLES]
+    groups.append(("workspace.dependencies", table(data, "workspace", "dependencies")))
+    found = []
+    for group, rows in groups:
+        for written, value in rows.items():
+            package = table(value).get("package", written)
+            wanted = value if isinstance(value, str) else table(value).get("version", "")
+            line = lines.of(rf"^\[{re.escape(group)}(?:\]|\.(?={re.escape(written)}\]))", rf"{re.escape(written)}\b")
+            found.append(NamedVersion(str(package), str(wanted), line))
+    return Manifest(packages, tuple(found))

@@ -1,0 +1,52 @@
+"""Artifacts of Maven: `pom.xml`, and the dependencies of a Gradle build file."""
+
+from __future__ import annotations
+
+import re
+
+from concordance.query.workspace.manifests import Manifest, NamedVersion, xml_elements
+
+FILES = ("pom.xml", "build.gradle", "build.gradle.kts")
+_GRADLE = re.compile(r"^\s*\w+[ (]+[\"']([\w.-]+:[\w.-]+):([^\"'@:]+)[^\"']*[\"']", re.M)
+
+
+def read(path: str, text: str) -> Manifest:
+    """Return what a manifest says."""
+    if not path.endswith(".xml"):
+        found = _GRADLE.finditer(text)
+        return Manifest((), tuple(NamedVersion(one[1], one[2], text.count("\n", 0, one.start(1)) + 1) for one in found))
+    project: dict[str, str] = {}
+    parent: dict[str, str] = {}
+    needs: list[NamedVersion] = []
+    values: dict[str, str] = {}
+    inside: dict[str, str] = {}  # the dependency that is being read
+    line = 1
+    for one in xml_elements(text):
+        around, name = one.path[:-1], one.path[-1]
+        if around == ("project",):
+            project[name] = one.text
+            line = one.line if name == "artifactId" else line
+        elif around == ("project", "parent"):
+            parent[name] = one.text
+        elif around == ("project", "properties"):
+            values[name] = one.text
+        elif name == "dependency" and "plugin" not in around:
+            name = f"{inside.get('groupId', '')}:{inside.get('artifactId', '')}"
+            needs.append(NamedVersion(name, inside.get("version", ""), one.line))
+            inside = {}
+        elif around[-1:] == ("dependency",):
+            inside[name] = one.text
+    group, artifact = project.get("groupId") or parent.get("groupId", ""), project.get("artifactId", "")
+    version = _filled(project.get("version") or parent.get("version", ""), values)
+    packages = (NamedVersion(f"{group}:{artifact}", version, line),) if artifact else ()
+    values["project.groupId"], values["project.version"] = group, version
+    return Manifest(packages, tuple(_resolved(one, values) for one in needs))
+
+
+def _resolved(one: NamedVersion, values: dict[str, str]) -> NamedVersion:
+    return one._replace(name=_filled(one.name, values), version=_filled(one.version, values))
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    """Replace `${name}` by the property of that name."""
+    return re.sub(r"\$\{([^}]*)\}", lambda match: values.get(match[1], match[0]), text)

@@ -1,0 +1,31 @@
+"""Packages of .NET: project files, `.nuspec`, `packages.config` and central package versions."""
+
+from __future__ import annotations
+
+from concordance.query.workspace.manifests import Manifest, NamedVersion, xml_elements
+
+FILES = ("*.csproj", "*.fsproj", "*.vbproj", "*.nuspec", "packages.config", "Directory.Packages.props")
+_REFERENCES = ("PackageReference", "PackageVersion", "package", "dependency")
+_IDS = ("PackageId", "id")
+
+
+def read(path: str, text: str) -> Manifest:
+    """Return what a manifest says; a project without an id of its own is called like its file."""
+    name, version, line = "", "", 1
+    needs: list[NamedVersion] = []
+    inner = ""
+    for one in xml_elements(text):
+        tag, around = one.path[-1], one.path[-2:-1]
+        if tag == "Version" and around == ("PackageReference",):
+            inner = one.text
+        elif tag in _REFERENCES and (asked := one.attributes.get("Include") or one.attributes.get("id")):
+            wanted = one.attributes.get("Version") or one.attributes.get("version") or inner
+            needs.append(NamedVersion(asked.lower(), wanted, one.line))
+            inner = ""
+        elif tag in _IDS and around in (("PropertyGroup",), ("metadata",)):
+            name, line = one.text, one.line
+        elif tag in ("Version", "version") and around in (("PropertyGroup",), ("metadata",)):
+            version = one.text
+    if not name and path.endswith("proj"):
+        name = path.rpartition("/")[2].rpartition(".")[0]
+    return Manifest((NamedVersion(name.lower(), version, line),) if name else (), tuple(needs))

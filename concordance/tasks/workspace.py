@@ -1,0 +1,192 @@
+"""`concord workspace`: many repositories, asked and served as one.
+
+In: the folder of a workspace. Out: its `workspace.toml`, the stores of its repositories, and the catalogue that links
+them (`workflow/stages/catalogue.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+import click
+
+from concordance.base import workspace_file
+from concordance.base.blocks import count_noun
+from concordance.base.characters import escape_hidden
+from concordance.base.errors import StoreBroken, UserError
+
+
+@click.group("workspace")
+def command() -> None:
+    """Ask and browse many repositories at once.
+
+    A workspace is a folder with a list of repositories, each of which keeps its own store, and a catalogue of what they
+    provide to one another. `define`, `refs`, `callers`, `impact`, `path` and `search` ask all of them with --workspace
+    DIR, or inside the folder; `concord serve --workspace DIR` shows them as one site.
+
+    \b
+    concord workspace init ~/team
+    concord workspace add ~/src/flask ~/src/click --workspace ~/team
+    concord workspace build --workspace ~/team
+    concord refs click.Command --workspace ~/team
+    """
+
+
+_WORKSPACE = click.option(
+    "--workspace", "folder", metavar="DIR", help="The workspace (default: the one around the current folder)."
+)
+
+
+def find(folder: str | None) -> str:
+    """Return the folder of the workspace that a command is about."""
+    found = os.path.abspath(folder) if folder is not None else workspace_file.find_workspace(os.getcwd())
+    if found is None:
+        raise UserError("this folder is not in a workspace", "Name one (--workspace DIR), or: concord workspace init")
+    return found
+
+
+@command.command("init")
+@click.argument("folder", type=click.Path(), default=".")
+def init(folder: str) -> None:
+    """Create a workspace in a folder.
+
+    \b
+    concord workspace init ~/team
+    """
+    if workspace_file.is_workspace(folder):
+        raise UserError(f"{os.path.abspath(folder)} is a workspace already", "Add to it: concord workspace add PATH")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be created: {error.strerror}", "Choose another folder") from error
+    workspace_file.write_repositories(os.path.abspath(folder), {})
+    click.echo(f"created {escape_hidden(os.path.join(folder, workspace_file.FILE))}")
+
+
+@command.command("add")
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--name", metavar="NAME", help="What the repository is called (default: its folder's name).")
+@_WORKSPACE
+def add(paths: tuple[str, ...], name: str | None, folder: str | None) -> None:
+    """Add repositories to a workspace.
+
+    \b
+    concord workspace add ~/src/flask ~/src/click
+    concord workspace add ~/src/old/flask --name flask-2
+    """
+    if name is not None and len(paths) > 1:
+        raise UserError("--name is for one repository", "Add the repositories one by one")
+    root = find(folder)
+    known = workspace_file.read_repositories(root)
+    for path in paths:
+        place = os.path.abspath(path)
+        if not os.path.isdir(place):
+            raise UserError(f"{path} is not a folder", "Name the folder of a repository")
+        called = name or os.path.basename(place)
+        workspace_file.check_name(called)
+        if known.get(called, place) != place:
+            raise UserError(f"{called} is the repository {known[called]} already", "Choose another name with --name")
+        known[called] = place
+    workspace_file.write_repositories(root, known)
+    click.echo(f"{count_noun(len(known), 'repository', 'repositories')} listed; next: concord workspace build")
+
+
+@command.command("remove")
+@click.argument("names", nargs=-1, required=True)
+@_WORKSPACE
+def remove(names: tuple[str, ...], folder: str | None) -> None:
+    """Remove repositories from a workspace; their folders and stores stay.
+
+    \b
+    concord workspace remove flask
+    """
+    root = find(folder)
+    known = workspace_file.read_repositories(root)
+    for name in names:
+        if known.pop(name, None) is None:
+            raise UserError(f"the workspace has no repository {name}", "List them with: concord workspace status")
+    workspace_file.write_repositories(root, known)
+    click.echo(f"{count_noun(len(known), 'repository', 'repositories')} listed; next: concord workspace build")
+
+
+@command.command("build")
+@click.argument("names", nargs=-1)
+@_WORKSPACE
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
+def build(names: tuple[str, ...], folder: str | None, as_json: bool) -> None:
+    """Update the stores of all repositories, or of those named, and the catalogue.
+
+    A repository that fails is reported, and the others are built; the exit code is then 1.
+
+    \b
+    concord workspace build
+    concord workspace build flask
+    """
+    from concordance.workflow import terminal
+    from concordance.workflow.stages import catalogue
+
+    with terminal.ProgressBars() as bar:
+        done = catalogue.build(find(folder), names, bar.show)
+    if as_json:
+        click.echo(json.dumps(done._asdict()))
+    else:
+        words = [f"{len(done.updated):,} updated", f"{len(done.unchanged):,} unchanged"]
+        words += [f"{len(done.removed):,} removed"] if done.removed else []
+        click.echo(", ".join(words))
+    for name, why in done.failed.items():
+        click.echo(escape_hidden(f"concord: {name}: {why}"), err=True)
+    if done.failed:
+        raise SystemExit(1)
+
+
+@command.command("status")
+@_WORKSPACE
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+def status(folder: str | None, as_json: bool) -> None:
+    """List the repositories, what they provide, and what does not fit: missing folders, versions, packages.
+
+    \b
+    concord workspace status
+    concord workspace status --json
+    """
+    root = find(folder)
+    rows = list(_status_rows(root))
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        click.echo(escape_hidden(f"{row['repository']}: {row['says']}"))
+
+
+def _status_rows(root: str) -> Iterator[dict[str, object]]:
+    """Yield a row for each repository, and one for each thing that does not fit."""
+    from concordance.facts.catalogue import Catalogue
+    from concordance.query.workspace.versions import satisfies
+
+    repositories = workspace_file.read_repositories(root)
+    try:
+        catalogue = Catalogue(root)
+    except StoreBroken as error:
+        for name, place in repositories.items():
+            yield {"repository": name, "path": place, "problem": "not built", "says": f"{place}: {error}"}
+        return
+    with catalogue:
+        counts = catalogue.counts()
+        for name, place in repositories.items():
+            packages = sorted({f"{one.name} {one.version}".strip() for one in catalogue.packages(name) if one.version})
+            known = {table: rows.get(name, 0) for table, rows in counts.items()}
+            problem = "" if os.path.isdir(place) else "missing"
+            problem = problem or ("" if any(known.values()) else "not built, or nothing to share")
+            said = f"{known['name']:,} exported names, {known['use']:,} uses of others; {', '.join(packages[:4])}"
+            says = f"{problem}: {place}" if problem else said.rstrip("; ")
+            yield {"repository": name, "path": place, "problem": problem, "packages": packages, **known, "says": says}
+        for user, provider, wanted, package in catalogue.dependencies():
+            if satisfies(wanted.ecosystem, package.version, wanted.wanted) is False:
+                place = f"{wanted.path}:{wanted.line}"
+                says = f"wants {wanted.name} {wanted.wanted} ({place}), but {provider} has {package.version}"
+                yield {"repository": user, "path": wanted.path, "line": wanted.line, "problem": "version", "says": says}
+        for ecosystem, name, providers in catalogue.shared_packages():
+            says = f"provides the package {name} ({ecosystem}), and so does {' and '.join(providers[1:])}"
+            yield {"repository": providers[0], "problem": "same package", "says": says}
