@@ -150,8 +150,8 @@ class Catalogue:
     def dependencies(self) -> list[tuple[str, str, Requirement, ProvidedPackage]]:
         """Return who requires a package of whom: the two repositories, the requirement, and the package."""
         rows = self._rows(
-            "SELECT r.repository, p.repository, r.ecosystem, r.name, r.wanted, r.path, r.line, p.version, p.path, p.line "
-            "FROM requirement r JOIN package p ON p.ecosystem = r.ecosystem AND p.name = r.name "
+            "SELECT r.repository, p.repository, r.ecosystem, r.name, r.wanted, r.path, r.line, p.version, "
+            "p.path, p.line FROM requirement r JOIN package p ON p.ecosystem = r.ecosystem AND p.name = r.name "
             "WHERE p.repository != r.repository ORDER BY 1, 2, 3, 4, 5, 6, 7, 9, 10"
         )
         return [
@@ -164,7 +164,8 @@ class Catalogue:
         """Return the packages that several repositories provide: ecosystem, name, and the repositories."""
         rows = self._rows(
             "SELECT ecosystem, name, group_concat(repository, ' ') FROM (SELECT DISTINCT ecosystem, name, "
-            "repository FROM package ORDER BY 1, 2, 3) GROUP BY ecosystem, name HAVING count(*) > 1 ORDER BY ecosystem, name"
+            "repository FROM package ORDER BY 1, 2, 3) GROUP BY ecosystem, name HAVING count(*) > 1 "
+            "ORDER BY ecosystem, name"
         )
         return [(str(row[0]), str(row[1]), str(row[2]).split(" ")) for row in rows]
 

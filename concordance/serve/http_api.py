@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -19,13 +20,14 @@ from concordance.base import plugins
 from concordance.base.blocks import Ref, To
 from concordance.base.config import cache_folder
 from concordance.base.errors import ConcordanceError, UserError
-from concordance.query.answers import Option, Row, options_of
+from concordance.query.answers import Answer, Option, Row, options_of
 from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName
 from concordance.query.pages import kinds_with
 from concordance.query.search.request import FILE, FOLDER
+from concordance.query.workspace.commands import WorkspaceQuestions
 from concordance.render.site.files import JSON, Site
 from concordance.render.site.openapi import LONGEST, ROWS
 from concordance.serve.messages import ReaderReply
@@ -46,7 +48,7 @@ def answer_request(site: Site, command: str, parameters: Mapping[str, str], more
             return _wrong(HTTPStatus.BAD_REQUEST, f"{long} is too long", f"Use at most {LONGEST:,} characters")
         if command in more:
             return _answer_more(site.index, command, parameters, more)
-        return _rows(site, command, dict(parameters))
+        return _site_rows(site, command, dict(parameters))
     except (UnknownPath, UnknownName) as error:
         return _user_error(HTTPStatus.NOT_FOUND, site.index.root, error)
     except UserError as error:
@@ -57,23 +59,44 @@ def answer_request(site: Site, command: str, parameters: Mapping[str, str], more
         return found._replace(fault=str(error))
 
 
-def _rows(site: Site, command: str, parameters: dict[str, str]) -> ReaderReply:
-    asked, cursor = parameters.pop("q", None), parameters.pop("cursor", "")
+def answer_workspace(questions: WorkspaceQuestions, command: str, parameters: Mapping[str, str]) -> ReaderReply:
+    """Return the answer to one request over all repositories of a workspace."""
+    folder = questions.workspace.folder
+    try:
+        if command not in plugins.names(COMMANDS):
+            known = ", ".join(plugins.names(COMMANDS))
+            return _wrong(HTTPStatus.NOT_FOUND, f"there is no command {command}", f"The commands are: {known}")
+        return _rows(questions.ask, command, dict(parameters), folder)
+    except (UnknownPath, UnknownName) as error:
+        return _user_error(HTTPStatus.NOT_FOUND, folder, error)
+    except UserError as error:
+        return _user_error(HTTPStatus.BAD_REQUEST, folder, error)
+
+
+def _site_rows(site: Site, command: str, parameters: dict[str, str]) -> ReaderReply:
     with_addresses = parameters.pop("addresses", "0").lower() in _ON
+    return _rows(partial(ask, site.index), command, parameters, site.index.root, site if with_addresses else None)
+
+
+def _rows(
+    answer_to: Callable[..., Answer], command: str, parameters: dict[str, str], root: str, site: Site | None = None
+) -> ReaderReply:
+    """Return the rows of an answer; with `site`, each with its address there."""
+    asked, cursor = parameters.pop("q", None), parameters.pop("cursor", "")
     limit = _number("limit", parameters.pop("limit", str(ROWS)), 1, ROWS)
     defined = {option.name: option for option in options_of(plugins.load(COMMANDS, command))}
     short = {option.short: option.name for option in defined.values() if option.short}
     options = {name: _value(defined.get(name), name, value) for name, value in _long(parameters, short).items()}
-    answer = ask(site.index, command, asked, limit, cursor, **options)
+    answer = answer_to(command, asked, limit, cursor, **options)
     headers = {"X-Total-Count": str(answer.total)}
     if answer.note:
-        headers["X-Note"] = quote(without_local_paths(answer.note, site.index.root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
+        headers["X-Note"] = quote(without_local_paths(answer.note, root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
     if answer.cursor:
         again = {"q": asked, **parameters, "limit": str(limit), "cursor": answer.cursor}
         said = {name: value for name, value in again.items() if value is not None}
         headers["X-Cursor"] = quote(answer.cursor, ",%")
         headers["Link"] = f'<?{urlencode(said, errors="replace")}>; rel="next"'
-    rows = [{**row, "address": _address(site, row)} for row in answer.rows] if with_addresses else answer.rows
+    rows = [{**row, "address": _address(site, row)} for row in answer.rows] if site is not None else answer.rows
     return ReaderReply(HTTPStatus.OK, JSON, _encode_json(rows), more=headers)
 
 

@@ -36,17 +36,10 @@ _LARGE, _FAST = 2_000_000, 1  # bytes from which on compression is fast rather t
 _MAX_PATHS = 1000  # most changed paths that are listed
 
 
-class StoreReader:
-    """One repository, open for reading."""
+class QuestionReader:
+    """Answers the requests of a server, one at a time."""
 
-    def __init__(self, root: str, folder: str, book_options: Callable[[], Book], more: More, live: bool) -> None:
-        """Create a reader. `book_options` returns the settings of the book and is called whenever the store is opened,
-        since they may have changed; `live`: pages listen for changes."""
-        self.root, self.folder, self.book_options, self.more, self.live = root, folder, book_options, more, live
-        self.version = ""
-        self._index: Index | None = None
-        self._site: Site | None = None
-        self._warming: Iterator[object] = iter(())
+    version = ""  # of what answers come from
 
     def serve(self, end: socket.socket) -> None:
         """Answer requests until the server closes the connection."""
@@ -66,6 +59,21 @@ class StoreReader:
             message = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
             found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=message)
         return found._replace(version=self.version)
+
+    def _answer(self, question: Question) -> ReaderReply:
+        raise NotImplementedError
+
+
+class StoreReader(QuestionReader):
+    """One repository, open for reading."""
+
+    def __init__(self, root: str, folder: str, book_options: Callable[[], Book], more: More, live: bool) -> None:
+        """Create a reader. `book_options` returns the settings of the book and is called whenever the store is opened,
+        since they may have changed; `live`: pages listen for changes."""
+        self.root, self.folder, self.book_options, self.more, self.live = root, folder, book_options, more, live
+        self._index: Index | None = None
+        self._site: Site | None = None
+        self._warming: Iterator[object] = iter(())
 
     def _answer(self, question: Question) -> ReaderReply:
         if question.about == "renew":

@@ -17,7 +17,7 @@ import socket
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from itertools import count
+from itertools import count as count_from
 
 from concordance.base import forks
 from concordance.serve.messages import Question, ReaderReply, encode_message, read_reply
@@ -83,7 +83,7 @@ class ReaderPool:
         self.version = ""  # of the store that answers come from
         self._target, self._on_renewal, self._log = target, on_renewal, log
         self._waiting: list[tuple[int, int, Question, asyncio.Future[ReaderReply]]] = []
-        self._order = count()
+        self._order = count_from()
         self._idle: list[_Reader] = []
         self._readers: list[_Reader] = []
         self._renewing: _Reader | None = None
@@ -102,6 +102,21 @@ class ReaderPool:
         heapq.heappush(self._waiting, (order, next(self._order), question, future))
         self._match()
         return await future
+
+    @property
+    def count(self) -> int:
+        """The number of readers."""
+        return len(self._readers)
+
+    @property
+    def ready(self) -> int:
+        """The number of readers that have the current store open."""
+        return sum(bool(reader.version) and reader.version == self.version for reader in self._readers)
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait for a reader."""
+        return len(self._waiting)
 
     def renew(self) -> None:
         """Let every reader check whether the store has changed."""

@@ -19,12 +19,13 @@ import os
 import resource
 import signal
 import socket
+import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from concordance.base import forks
 from concordance.base.errors import UserError
@@ -34,6 +35,7 @@ from concordance.render.site.page_frame import error_document
 from concordance.serve import front_page, http_protocol
 from concordance.serve.http_protocol import BadRequest, Reply, Request
 from concordance.serve.messages import Question, ReaderReply
+from concordance.serve.metrics import HEALTH, METRICS, ServerMetrics
 from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, ReaderLost, ReaderPool, Target
 
 CACHE_BYTES = 64 << 20  # bytes of cached answers
@@ -81,12 +83,16 @@ class Server:
     """The server of one repository."""
 
     def __init__(
-        self, root: str, store: str, target: Target, readers: int, host: str, live: bool, log: Callable[[str], None]
-    ) -> None:
+        self, root: str, store: str, target: Target, readers: int, host: str, live: bool, log: Callable[[str], None],
+        base_url: str = "",
+    ) -> None:  # fmt: skip
         """Create a server. `target` is what a reader runs, `store` the file that is checked for changes; `live`: pages
-        listen for them."""
+        listen for them; `base_url` is the address under which a proxy publishes the site."""
         self.root, self.store, self.live, self.log = root, store, live, log
-        self.names = host_names(host)
+        public = urlsplit(base_url)
+        self.base = public.path.rstrip("/") + "/"
+        self.names = host_names(host) | ({public.hostname} if public.hostname else set())
+        self.metrics = ServerMetrics()
         self.cache = ReplyCache(CACHE_BYTES)
         self._assets = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
         self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # oldest first
@@ -145,7 +151,7 @@ class Server:
         try:
             if len(self._connections) > self._max_connections and not self._close_silent_connection():
                 await http_protocol.send(
-                    writer, _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections."), stays=False
+                    writer, _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections.", self.base), stays=False
                 )
             else:
                 await self._converse(reader, writer)
@@ -194,14 +200,16 @@ class Server:
                 self._check(request)
             except BadRequest as refused:
                 more = {"Allow": "GET, HEAD"} if refused.status is HTTPStatus.METHOD_NOT_ALLOWED else {}
-                reply = _error_page(refused.status, refused.why)._replace(more=more)
+                reply = _error_page(refused.status, refused.why, self.base)._replace(more=more)
                 await http_protocol.send(writer, reply, stays=False)
                 return
-            if request.path == "/events" and request.method == "GET":
+            if request.path in ("/events", f"{self.base}events") and request.method == "GET":
                 await self._send_events(reader, writer)
                 return
             stays = request.stays and number < REQUESTS
+            started = time.monotonic()
             reply = await self._reply(request)
+            self.metrics.count(reply.status, time.monotonic() - started)
             await http_protocol.send(writer, reply, request.method == "HEAD", stays)
             if not stays:
                 return
@@ -245,35 +253,51 @@ class Server:
     # --- answers
 
     async def _reply(self, request: Request) -> Reply:
-        address = request.path.lstrip("/")
+        address = request.path.removeprefix(self.base).lstrip("/")  # a proxy may leave out its part of the address
+        if address == HEALTH:
+            return self._health()
+        if address == METRICS:
+            return Reply(HTTPStatus.OK, self.metrics.text(self._gauges()).encode(), more={"Cache-Control": "no-store"})
         try:
             async with asyncio.timeout(WAITING):
                 found = await self._answer(address, request.query)
         except Busy:
-            return _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.")
+            return _error_page(
+                HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.", self.base
+            )
         except TimeoutError:
-            return _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "The store is not ready yet. Try again.")
+            return _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "The store is not ready yet. Try again.", self.base)
         except ReaderLost:
             return _error_page(
-                HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be rendered: it took too long, or failed."
+                HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be rendered: it took too long, or failed.", self.base
             )
         except Exception as error:  # logged; the client only learns that there was an error
             self.log(f"{request.path}: {type(error).__name__}: {error}")
             return _error_page(
-                HTTPStatus.INTERNAL_SERVER_ERROR, "The page could not be rendered. The server's log says why."
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                "The page could not be rendered. The server's log says why.",
+                self.base,
             )
-        return _reply_to(request, found)
+        return _reply_to(request, found, self.base)
+
+    def _health(self) -> Reply:
+        """Say whether pages can be answered: a reader has opened the store."""
+        ready = bool(self.readers.ready)
+        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return Reply(status, b"ok\n" if ready else b"no reader is ready\n", more={"Cache-Control": "no-store"})
+
+    def _gauges(self) -> dict[str, int]:
+        return {
+            "readers": self.readers.count, "readers_ready": self.readers.ready,
+            "requests_waiting": self.readers.waiting, "connections": len(self._connections),
+            "listeners": len(self._listeners), "reply_cache_bytes": self.cache.size,
+        }  # fmt: skip
 
     async def _answer(self, address: str, query: str) -> ReaderReply:
         if address in self._assets:
             return self._assets[address]
         if address.startswith("api/"):
-            if query.count("&") >= FIELDS:
-                error = {"error": f"the request has more than {FIELDS} parameters", "hint": "Send fewer"}
-                return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(error).encode() + b"\n")
-            options = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
-            command = os.fsencode(address[4:])
-            return await self.readers.ask(Question("ask", command, options), SEARCH)
+            return await self._ask("ask", address[4:], query)
         if not address or address.endswith("/"):
             address += "index.html"
         if address.endswith(BLAME):
@@ -288,9 +312,17 @@ class Server:
                 front_page.cache_front_page(self.root, found.version, self.live, found)
         return found
 
+    async def _ask(self, about: str, what: str, query: str) -> ReaderReply:
+        """Return the answer to a request with parameters."""
+        if query.count("&") >= FIELDS:
+            error = {"error": f"the request has more than {FIELDS} parameters", "hint": "Send fewer"}
+            return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(error).encode() + b"\n")
+        options = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
+        return await self.readers.ask(Question(about, os.fsencode(what), options), SEARCH)
+
     async def _answer_blame(self, address: str) -> ReaderReply:
         """Return the commits of a file's lines, cached until the store or the current commit changes."""
-        at = await self.readers.ask(Question("head"), PAGE)
+        at = await self.readers.ask(Question("head", os.fsencode(address)), PAGE)
         name = f"{address}\n{at.data.decode()}"  # a page's address never ends with a commit id
         async with self._blaming:
             found = self.cache.get(name)
@@ -301,11 +333,11 @@ class Server:
         return found
 
 
-def _reply_to(request: Request, answer: ReaderReply) -> Reply:
+def _reply_to(request: Request, answer: ReaderReply, base: str) -> Reply:
     """Return the reply to a request, in a form that the client accepts."""
     status = HTTPStatus(answer.status)
     if not answer.data and status is not HTTPStatus.OK:
-        return _error_page(status, _WHY.get(status, "The page could not be rendered. The server's log says why."))
+        return _error_page(status, _WHY.get(status, "The page could not be rendered. The server's log says why."), base)
     more = {**answer.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     takes = "gzip" in request.headers.get("accept-encoding", "").lower()
     if answer.tag:
@@ -324,9 +356,9 @@ _WHY = {
 }
 
 
-def _error_page(status: HTTPStatus, why: str) -> Reply:
+def _error_page(status: HTTPStatus, why: str, base: str = "/") -> Reply:
     """Return an error page."""
-    text = error_document(f"{status.value} {status.phrase}", why)
+    text = error_document(f"{status.value} {status.phrase}", why, base)
     return Reply(status, text.encode(), _HTML, {"Cache-Control": "no-store"})
 
 

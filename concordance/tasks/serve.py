@@ -11,14 +11,14 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from concordance.base import forks
+from concordance.base import forks, workspace_file
 from concordance.base.characters import escape_hidden
 from concordance.base.config import Book, core_count, site_book
-from concordance.base.errors import StoreBroken
+from concordance.base.errors import StoreBroken, UserError
 from concordance.facts.store import Store
 from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
@@ -48,10 +48,17 @@ if TYPE_CHECKING:
 @click.option(
     "--readers", type=click.IntRange(1, 64), metavar="N", help="Number of processes that render pages (default: 2)."
 )
+@click.option(
+    "--base-url",
+    metavar="URL",
+    default="",
+    help="The address under which a proxy publishes the site (docs/workspaces.md).",
+)
+@click.option("--workspace", metavar="DIR", help="Serve all repositories of a workspace, as they were last built.")
 @service.with_service_options
 def command(
     repo: str | None, port: int | None, host: str, no_browser: bool, watch: bool, no_update: bool, readers: int | None,
-    store: str | None, yes: bool,
+    store: str | None, yes: bool, base_url: str, workspace: str | None,
 ) -> None:  # fmt: skip
     """Browse and search a repository in a web browser.
 
@@ -61,7 +68,13 @@ def command(
     \b
     concord serve
     concord serve ~/src/pytorch --port 8000 --watch
+    concord serve --workspace ~/team --base-url https://code.example.org/docs/
     """
+    if workspace is not None:
+        if watch or repo is not None or store is not None:
+            advice = "Leave out REPO, --store and --watch; `concord workspace build` updates it, beside the server"
+            raise UserError("a workspace is served as it was last built", advice)
+        _serve_workspace(os.path.abspath(workspace), port, host, no_browser, readers, base_url)
     # Whoever names a folder to browse wants it read; a question about one does not say so.
     root = service.find_repository(repo, store, yes or repo is not None)
     folder = check_store(root)
@@ -71,17 +84,51 @@ def command(
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, core_count())
         web = server.Server(
-            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, service.log
-        )
+            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, service.log,
+            base_url,
+        )  # fmt: skip
         version = front_page.version_of(root, meta, watch)
         web.set_front_page(version, front_page.cached_front_page(root, version, watch))
-        address = server.address_of(host, socket)
-        click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C stops it")
-        if not no_browser:  # some browsers return only when they are closed
-            forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
-        received = server.run(web, socket)
-    click.echo("stopped", err=True)
+        received = _run(web, socket, host, root, no_browser)
     sys.exit(128 + received)
+
+
+def _run(web: server.Server, socket: End, host: str, shown: str, no_browser: bool) -> int:
+    """Serve until a signal arrives, and return its number."""
+    address = server.address_of(host, socket)
+    click.echo(f"{address} shows {escape_hidden(shown)}; Ctrl-C stops it")
+    if not no_browser:  # some browsers return only when they are closed
+        forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
+    received = server.run(web, socket)
+    click.echo("stopped", err=True)
+    return received
+
+
+def _serve_workspace(
+    folder: str, port: int | None, host: str, no_browser: bool, readers: int | None, base_url: str
+) -> NoReturn:
+    """Serve a workspace; nothing is written."""
+    from concordance.facts.catalogue import Catalogue, path_of
+    from concordance.serve.workspace_server import WorkspaceServer
+
+    workspace_file.read_repositories(folder)
+    Catalogue(folder).close()  # a problem is reported here, not by every reader
+    socket = server.open_socket(host, port)
+    with closing(socket):
+        target = partial(_run_workspace_reader, folder)
+        number = readers or core_count()
+        web = WorkspaceServer(folder, path_of(folder), target, number, host, False, service.log, base_url)
+        received = _run(web, socket, host, folder, no_browser)
+    sys.exit(128 + received)
+
+
+def _run_workspace_reader(folder: str, end: End) -> None:
+    """Run a reader process of a workspace."""
+    from concordance.serve.workspace_reader import WorkspaceReader
+    from concordance.workflow.stages.catalogue import repository_settings
+
+    os.chdir(folder)
+    WorkspaceReader(folder, repository_settings).serve(end)
 
 
 def _run_reader(root: str, live: bool, end: End) -> None:
