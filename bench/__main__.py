@@ -45,6 +45,7 @@ from bench import (
     switch,
     traps,
     updates,
+    workspace,
 )
 from concordance.collect import walk
 from concordance.facts.read import Facts
@@ -160,7 +161,7 @@ def latency(root: Path, name: str) -> None:
 ALONE = {
     "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main, "switch": switch.main,
     "site": site.main, "editor": editor.main, "session": session.main, "reports": reports.main, "locate": locate.main, "public": publicnames.main, "bridges": bridges.main,
-    "operators": operators.main, "updates": updates.main, "memory": memory.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main,
+    "operators": operators.main, "updates": updates.main, "memory": memory.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main, "workspace": workspace.main,
 }  # fmt: skip
 
 

@@ -203,12 +203,13 @@ class ImportOrigins:
     def reference(self, expression: int) -> ImportedName | None:
         """Return the import that an expression is a member of, and the names that lead there; None if it is none."""
         parts: list[str] = []
+        first = expression
         while 0 <= expression < len(self._op):
             op, left = self._op[expression], self._left[expression]
             if op == Op.MEMBER:
                 parts.append(self.file.flow.names[self._right[expression]])
                 expression = left
-            elif op == Op.CALL and not parts:  # in some languages, a name and its call are one expression
+            elif op == Op.CALL and expression == first:  # in some languages, a name and its call are one expression
                 expression = left
             elif op == Op.NAME:
                 bound = self._first.get(left, -1)

@@ -68,14 +68,17 @@ class _Builder:
     def __init__(self, workspace: str, repositories: dict[str, str], progress: Progress) -> None:
         self.workspace, self.repositories, self.progress = workspace, repositories, progress
         self._path = os.path.join(workspace, catalogue.FOLDER, _STATES)
-        self._states = _read_states(self._path) if is_intact(workspace) else {}
+        self._states = _read_states(self._path)
+        self._lost: Collection[str] = () if is_intact(workspace) else self._states.keys() & repositories.keys()
+        if self._lost:
+            progress("say", 0, 0, "the catalogue is damaged or missing; all of it is derived from the stores again")
         self._entries: dict[str, CatalogueEntry] = {}
         self._new: dict[str, State] = {}
 
     def run(self, names: Collection[str]) -> WorkspaceBuild:
         done = WorkspaceBuild([], [], {}, sorted(self._states.keys() - self.repositories.keys()))
-        # without their rows, a question would not know of the others: they are derived even if nobody asked for them
-        asked = sorted({*names, *(self.repositories.keys() - self._states.keys())})
+        asked = sorted({*names, *self._lost})
+        self._states = {} if self._lost else self._states
         for number, name in enumerate(asked):
             self.progress("workspace", number, len(asked), name)
             try:

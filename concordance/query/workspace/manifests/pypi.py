@@ -38,6 +38,8 @@ def _requirement(text: str, line: int) -> list[NamedVersion]:
     if match is None or "://" in text.partition("#")[0].partition(";")[0].partition("@")[0]:
         return []
     wanted = "" if "@" in match[2] else "".join(match[2].split())
+    if wanted and not wanted.startswith(("==", "!=", "~=", "<", ">")):
+        return []
     return [NamedVersion(normalise_distribution(match[1]), wanted, line)]
 
 
