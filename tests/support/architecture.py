@@ -123,6 +123,26 @@ What happens on `concord define shop.Cart`.
 6. `cli` prints the rows as JSON, or as a table with `workflow.terminal.print_answer`. `concordance.open(…).define(…)`
    returns the same rows, and `serve.http_api` sends them at `/api/define?q=…`.
 
+## From one repository to another
+
+What happens on `concord define flask:src/flask/cli.py:12:8` in a workspace. [workspaces.md](workspaces.md) gives the
+reasons.
+
+1. Before, `workflow.stages.catalogue.build` updated the store of each repository and derived its entry in the
+   catalogue: `query.workspace.entries.describe_repository` reads the manifests (`query.workspace.manifests.npm` and
+   the others), lists the heads of module names (`query.workspace.module_heads.module_heads`), exported names, and
+   what files use of others (`query.workspace.entries.uses_in_file`). `facts.catalogue.update_catalogue` wrote it.
+2. `query.workspace.repositories.OpenWorkspace` opens the catalogue (`facts.catalogue.Catalogue`) and stores as they
+   are needed. `query.workspace.commands.WorkspaceQuestions.ask` finds the repository and the name at the position.
+3. If that name comes from an import that leaves the repository,
+   `query.workspace.linking.WorkspaceLinks.targets` asks the catalogue which repositories may have the module,
+   prefers those that a manifest requires, and lets the linker of each find the file
+   (`query.workspace.repositories.OpenRepository.module_files`) and its store the definition.
+4. `refs` goes the other way: `query.workspace.linking.WorkspaceLinks.uses` looks up the uses of the name in the
+   catalogue, keeps those that lead back to the definition, and opens only the files that have them.
+
+On a server, `serve.workspace_reader.WorkspaceReader` does the same in each reader process.
+
 ## From a saved edit to its pages
 
 What `concord watch` does when `lib/shop.py` is saved. The steps are those of a build; this is what makes them short.
