@@ -282,6 +282,7 @@ def update_catalogue(workspace: str, entries: Mapping[str, CatalogueEntry], othe
                     query = f"INSERT OR IGNORE INTO {table} VALUES ({marks})"  # noqa: S608
                     connection.executemany(query, _stored(table, name, rows))
             connection.execute("COMMIT")
+            connection.execute("PRAGMA schema_version = 1")  # it counts the copies that were made
             connection.execute("VACUUM INTO ?", (sorted_,))
         checksums.move_sealed(sorted_, path)
     except (*FAILURES, OSError) as error:

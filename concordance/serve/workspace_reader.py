@@ -92,7 +92,7 @@ class WorkspaceReader(QuestionReader):
                 self._sites.popitem(last=False)[1].index.facts.close()
             settings = self._settings_of(root)
             index = Index(Facts(settings.store), root, site_book(settings.book))
-            found = open_site(index, os.path.join(settings.store, "book"), live=False, api=True)
+            found = open_site(index, os.path.join(settings.store, "book"), api=True, in_workspace=True)
         self._sites[name] = found
         return found
 

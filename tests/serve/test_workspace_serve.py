@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import time
+import zlib
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -42,8 +43,6 @@ def _page(reader: WorkspaceReader, address: str, **more: str) -> str:
 
 
 def _text(found: ReaderReply) -> str:
-    import zlib
-
     return (zlib.decompress(found.data, wbits=31) if found.packed else found.data).decode()
 
 
@@ -63,7 +62,7 @@ def test_the_front_page_lists_all_and_every_link_leads_somewhere(reader: Workspa
 def test_the_search_leads_to_lines(reader: WorkspaceReader) -> None:
     text = _page(reader, "search.html", q="Book")
     assert 'href="ledger/src/ledger/books.py_source.html#L1"' in text
-    _page(reader, "ledger/src/ledger/books.py_source.html")
+    assert 'href="../../../index.html">All repositories' in _page(reader, "ledger/src/ledger/books.py_source.html")
     assert "<script>" not in _page(reader, "search.html", q="<script>alert(1)</script>")
 
 

@@ -176,7 +176,7 @@ def name_written_at(index: Index, position: str) -> str:
     return ImportOrigins(file).dotted_name(file.expression(place)) if place >= 0 else ""
 
 
-class ImportedName(NamedTuple):
+class ImportedMember(NamedTuple):
     """A name that an import brings in, or a member of it."""
 
     number: int  # of the import in its file
@@ -200,7 +200,7 @@ class ImportOrigins:
             found.setdefault(variable, row)
         return found
 
-    def reference(self, expression: int) -> ImportedName | None:
+    def reference(self, expression: int) -> ImportedMember | None:
         """Return the import that an expression is a member of, and the names that lead there; None if it is none."""
         parts: list[str] = []
         first = expression
@@ -218,8 +218,8 @@ class ImportOrigins:
                 row = self.file.import_targets[left][0]
                 if op == Op.PACKAGE:
                     module = ".".join(row.module.split(".")[: self._right[expression]])
-                    return ImportedName(left, module, tuple(reversed(parts)))
-                return ImportedName(left, row.module, (*filter(None, (row.name,)), *reversed(parts)))
+                    return ImportedMember(left, module, tuple(reversed(parts)))
+                return ImportedMember(left, row.module, (*filter(None, (row.name,)), *reversed(parts)))
             else:
                 break
         return None

@@ -72,10 +72,12 @@ class Site:
     """The site of one repository."""
 
     def __init__(
-        self, index: Index, addresses: SiteAddresses, live: bool = False, api: bool = False, more: tuple[str, ...] = ()
-    ) -> None:
+        self, index: Index, addresses: SiteAddresses, live: bool = False, api: bool = False, more: tuple[str, ...] = (),
+        in_workspace: bool = False,
+    ) -> None:  # fmt: skip
         """Create a site; `api` if a server answers commands, `live` if it also announces changes; `more` are API
-        endpoints that are not commands."""
+        endpoints that are not commands; `in_workspace` if it is part of a site of many repositories."""
+        self.in_workspace = in_workspace
         self.index, self.addresses, self.live, self.api, self.more = index, addresses, live, api, more
         self.in_markdown = addresses.in_markdown()
         self.places = SiteRoutes(index, addresses)
@@ -175,10 +177,11 @@ class Site:
         more = [(title, to) for title, to, _ in listed_kinds(self.index)]
         has_history = history_note(self.index) != NO_GIT
         links = frame_links(self.addresses, name, address, ref, body.title, more, has_history)
+        outside = [("All repositories", "../" * address.count("/") + "../index.html")] if self.in_workspace else []
         views = links.views if kind != OF_SEARCH else []  # a script fills this page, so there is no Markdown of it
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
-            live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame, around=links.around,
+            live=self.live, api=self.api, pages=[*outside, *links.pages], name=links.name, blame=blame, around=links.around,
         )  # fmt: skip
         return SiteFile(_bytes(page_frame.render_document(window)), HTML)
 
@@ -269,10 +272,13 @@ class Site:
         return found
 
 
-def open_site(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
+def open_site(
+    index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = (),
+    in_workspace: bool = False,
+) -> Site:  # fmt: skip
     """Open the site of an index; `out` is the folder of its book, needed only for addresses."""
     addresses = SiteAddresses([row[1] for row in index.file_rows], index.root, out, plain_files(index))
-    return Site(index, addresses, live, api, more)
+    return Site(index, addresses, live, api, more, in_workspace)
 
 
 def _day(when: int) -> str:

@@ -1,7 +1,7 @@
 """Manifests, one file for each ecosystem of packages: what a package is called, and which others it needs.
 
 A reader's module defines `FILES`, the names of its manifests as patterns, and `read`, which maps the text of one to a
-`Manifest`. The name of the module is the name of the ecosystem. A manifest is read, never run: in a script, only
+`PackageManifest`. The name of the module is the name of the ecosystem. A manifest is read, never run: in a script, only
 literals count. What cannot be read is left out.
 """
 
@@ -21,7 +21,7 @@ class NamedVersion(NamedTuple):
     line: int
 
 
-class Manifest(NamedTuple):
+class PackageManifest(NamedTuple):
     """What one manifest says."""
 
     packages: tuple[NamedVersion, ...] = ()
@@ -35,7 +35,7 @@ class ManifestReader(Protocol):
     def FILES(self) -> Collection[str]:
         """Patterns of the names of its files."""
 
-    def read(self, path: str, text: str) -> Manifest:
+    def read(self, path: str, text: str) -> PackageManifest:
         """Return what a manifest says; nothing if it is not valid."""
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from concordance.query.workspace.manifests import Manifest, NamedVersion
+from concordance.query.workspace.manifests import PackageManifest, NamedVersion
 
 FILES = ("MODULE.bazel",)
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says; its language is a subset of Python's."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Manifest()
+        return PackageManifest()
     packages, needs = [], []
     for statement in tree.body:
         call = statement.value if isinstance(statement, ast.Expr) else None
@@ -25,4 +25,4 @@ def read(path: str, text: str) -> Manifest:
                 packages.append(row)
             elif call.func.id == "bazel_dep" and row.name:
                 needs.append(row)
-    return Manifest(tuple(packages), tuple(needs))
+    return PackageManifest(tuple(packages), tuple(needs))

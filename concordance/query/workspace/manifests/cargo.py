@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 import tomllib
 
-from concordance.query.workspace.manifests import Lines, Manifest, NamedVersion, table
+from concordance.query.workspace.manifests import Lines, PackageManifest, NamedVersion, table
 
 FILES = ("Cargo.toml",)
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return Manifest()
+        return PackageManifest()
     lines = Lines(text)
     own = table(data, "package")
     name, version = own.get("name"), own.get("version")
@@ -32,4 +32,4 @@ def read(path: str, text: str) -> Manifest:
             wanted = value if isinstance(value, str) else table(value).get("version", "")
             line = lines.of(rf"^\[{re.escape(group)}(?:\]|\.(?={re.escape(written)}\]))", rf"{re.escape(written)}\b")
             found.append(NamedVersion(str(package), str(wanted), line))
-    return Manifest(packages, tuple(found))
+    return PackageManifest(packages, tuple(found))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from concordance.query.workspace.manifests import Manifest, NamedVersion
+from concordance.query.workspace.manifests import PackageManifest, NamedVersion
 
 FILES = ("CMakeLists.txt", "*.cmake", "*-config.cmake.in", "*Config.cmake.in")
 _PROJECT = re.compile(r"^[ \t]*project\s*\(\s*([\w.+-]+)(?:[^()]*?\bVERSION\s+([\d.]+))?", re.M | re.I)
 _WANTED = re.compile(r"^[ \t]*(?:find_package|find_dependency)\s*\(\s*([\w.+-]+)(?:\s+(\d[\d.]*))?", re.M | re.I)
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says. Only a build file defines a project; names are compared in lower case."""
 
     def rows(pattern: re.Pattern[str]) -> tuple[NamedVersion, ...]:
         found = pattern.finditer(text)
         return tuple(NamedVersion(one[1].lower(), one[2] or "", text.count("\n", 0, one.start(1)) + 1) for one in found)
 
-    return Manifest(rows(_PROJECT) if path.endswith("CMakeLists.txt") else (), rows(_WANTED))
+    return PackageManifest(rows(_PROJECT) if path.endswith("CMakeLists.txt") else (), rows(_WANTED))

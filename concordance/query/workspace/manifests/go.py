@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from concordance.query.workspace.manifests import Manifest, NamedVersion
+from concordance.query.workspace.manifests import PackageManifest, NamedVersion
 
 FILES = ("go.mod",)
 _MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.M)
 _REQUIREMENT = re.compile(r"^[ \t]*(?:require[ \t]+)?\"?([\w~-]+\.[\w.~/-]+)\"?[ \t]+(v\d[^\s/]*)", re.M)
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
 
     def rows(pattern: re.Pattern[str]) -> tuple[NamedVersion, ...]:
@@ -20,4 +20,4 @@ def read(path: str, text: str) -> Manifest:
             NamedVersion(one[1], "".join(one.groups()[1:]), text.count("\n", 0, one.start(1)) + 1) for one in found
         )
 
-    return Manifest(rows(_MODULE), rows(_REQUIREMENT))
+    return PackageManifest(rows(_MODULE), rows(_REQUIREMENT))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
-from concordance.query.workspace.manifests import Manifest, NamedVersion, xml_elements
+from concordance.query.workspace.manifests import PackageManifest, NamedVersion, xml_elements
 
 FILES = ("pom.xml", "build.gradle", "build.gradle.kts")
 _GRADLE = re.compile(r"^\s*\w+[ (]+[\"']([\w.-]+:[\w.-]+):([^\"'@:]+)[^\"']*[\"']", re.M)
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
     if not path.endswith(".xml"):
         found = _GRADLE.finditer(text)
-        return Manifest((), tuple(NamedVersion(one[1], one[2], text.count("\n", 0, one.start(1)) + 1) for one in found))
+        return PackageManifest(
+            (), tuple(NamedVersion(one[1], one[2], text.count("\n", 0, one.start(1)) + 1) for one in found)
+        )
     project: dict[str, str] = {}
     parent: dict[str, str] = {}
     needs: list[NamedVersion] = []
@@ -40,7 +42,7 @@ def read(path: str, text: str) -> Manifest:
     version = _filled(project.get("version") or parent.get("version", ""), values)
     packages = (NamedVersion(f"{group}:{artifact}", version, line),) if artifact else ()
     values["project.groupId"], values["project.version"] = group, version
-    return Manifest(packages, tuple(_resolved(one, values) for one in needs))
+    return PackageManifest(packages, tuple(_resolved(one, values) for one in needs))
 
 
 def _resolved(one: NamedVersion, values: dict[str, str]) -> NamedVersion:

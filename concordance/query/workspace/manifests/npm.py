@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import re
 
-from concordance.query.workspace.manifests import Lines, Manifest, NamedVersion, table
+from concordance.query.workspace.manifests import Lines, PackageManifest, NamedVersion, table
 
 FILES = ("package.json",)
 _TABLES = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
     if "node_modules" in path.split("/"):
-        return Manifest()
+        return PackageManifest()
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return Manifest()
+        return PackageManifest()
     lines = Lines(text)
     name, version = table(data).get("name"), table(data).get("version", "")
     packages = (NamedVersion(name, str(version), lines.of(r'"name"\s*:')),) if isinstance(name, str) and name else ()
@@ -27,4 +27,4 @@ def read(path: str, text: str) -> Manifest:
         for other, wanted in table(data, group).items():
             line = lines.of(rf'"{group}"\s*:', rf'"{re.escape(other)}"\s*:')
             found.setdefault(other, NamedVersion(other, wanted if isinstance(wanted, str) else "", line))
-    return Manifest(packages, tuple(found.values()))
+    return PackageManifest(packages, tuple(found.values()))

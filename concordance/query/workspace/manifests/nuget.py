@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from concordance.query.workspace.manifests import Manifest, NamedVersion, xml_elements
+from concordance.query.workspace.manifests import PackageManifest, NamedVersion, xml_elements
 
 FILES = ("*.csproj", "*.fsproj", "*.vbproj", "*.nuspec", "packages.config", "Directory.Packages.props")
 _REFERENCES = ("PackageReference", "PackageVersion", "package", "dependency")
 _IDS = ("PackageId", "id")
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says; a project without an id of its own is called like its file."""
     name, version, line = "", "", 1
     needs: list[NamedVersion] = []
@@ -28,4 +28,4 @@ def read(path: str, text: str) -> Manifest:
             version = one.text
     if not name and path.endswith("proj"):
         name = path.rpartition("/")[2].rpartition(".")[0]
-    return Manifest((NamedVersion(name.lower(), version, line),) if name else (), tuple(needs))
+    return PackageManifest((NamedVersion(name.lower(), version, line),) if name else (), tuple(needs))

@@ -9,14 +9,14 @@ import tomllib
 import warnings
 
 from concordance.link.python.project_settings import normalise_distribution
-from concordance.query.workspace.manifests import Lines, Manifest, NamedVersion, table, texts
+from concordance.query.workspace.manifests import Lines, PackageManifest, NamedVersion, table, texts
 
 FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", "requirements*.txt")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*\(?([^;#)]*)")
 _HEADER = re.compile(r"^(Name|Version|Requires-Dist): (.*)$", re.M)
 
 
-def read(path: str, text: str) -> Manifest:
+def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
     name = path.rpartition("/")[2]
     if name == "pyproject.toml":
@@ -30,7 +30,7 @@ def read(path: str, text: str) -> Manifest:
     rows = (
         (number, line) for number, line in enumerate(text.splitlines(), 1) if not line.lstrip().startswith(("#", "-"))
     )
-    return Manifest((), tuple(one for number, line in rows for one in _requirement(line, number)))
+    return PackageManifest((), tuple(one for number, line in rows for one in _requirement(line, number)))
 
 
 def _requirement(text: str, line: int) -> list[NamedVersion]:
@@ -50,11 +50,11 @@ def _package(name: object, version: object, line: int) -> tuple[NamedVersion, ..
     return (NamedVersion(normalise_distribution(name), known, line),)
 
 
-def _read_pyproject(text: str) -> Manifest:
+def _read_pyproject(text: str) -> PackageManifest:
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return Manifest()
+        return PackageManifest()
     lines = Lines(text)
     project, poetry = table(data, "project"), table(data, "tool", "poetry")
     own = project if project.get("name") else poetry
@@ -68,15 +68,15 @@ def _read_pyproject(text: str) -> Manifest:
             version = wanted if isinstance(wanted, str) else table(wanted).get("version", "")
             line = lines.of(r"^\[tool\.poetry\.dependencies\]", rf"^\"?{re.escape(name)}\"?\s*=")
             found.append(NamedVersion(normalise_distribution(name), str(version).replace("*", ""), line))
-    return Manifest(_package(own.get("name"), own.get("version"), at), tuple(dict.fromkeys(found)))
+    return PackageManifest(_package(own.get("name"), own.get("version"), at), tuple(dict.fromkeys(found)))
 
 
-def _read_setup_cfg(text: str) -> Manifest:
+def _read_setup_cfg(text: str) -> PackageManifest:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(text)
     except (configparser.Error, ValueError):
-        return Manifest()
+        return PackageManifest()
     lines = Lines(text)
     name, version = (parser.get("metadata", key, fallback="") for key in ("name", "version"))
     extras = parser.items("options.extras_require") if parser.has_section("options.extras_require") else []
@@ -85,16 +85,16 @@ def _read_setup_cfg(text: str) -> Manifest:
     found = (
         one for words in asked for one in _requirement(words, lines.of(r"^\[options", rf"[\s=](?={re.escape(words)})"))
     )
-    return Manifest(_package(name, version, lines.of(r"^\[metadata\]", r"^name\s*=")), tuple(found))
+    return PackageManifest(_package(name, version, lines.of(r"^\[metadata\]", r"^name\s*=")), tuple(found))
 
 
-def _read_script(text: str) -> Manifest:
+def _read_script(text: str) -> PackageManifest:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Manifest()
+        return PackageManifest()
     assigned = {
         node.targets[0].id: node.value for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
@@ -107,8 +107,8 @@ def _read_script(text: str) -> Manifest:
             packages = _package(_constant(name), _constant(version), getattr(name, "lineno", node.lineno))
             items = needs.elts if isinstance(needs, ast.List | ast.Tuple) else []
             found = (one for item in items for one in _requirement(str(_constant(item) or "-"), item.lineno))
-            return Manifest(packages, tuple(found))
-    return Manifest()
+            return PackageManifest(packages, tuple(found))
+    return PackageManifest()
 
 
 def _value(node: ast.expr, assigned: dict[str, ast.expr]) -> ast.expr:
@@ -119,10 +119,10 @@ def _constant(node: ast.expr | None) -> object:
     return node.value if isinstance(node, ast.Constant) else None
 
 
-def _read_release(text: str) -> Manifest:
+def _read_release(text: str) -> PackageManifest:
     head = text.partition("\n\n")[0]
     rows = [(match[1], match[2], head.count("\n", 0, match.start()) + 1) for match in _HEADER.finditer(head)]
     said = {key: (value, line) for key, value, line in reversed(rows)}
     name, line = said.get("Name", ("", 1))
     needs = (one for key, value, at in rows if key == "Requires-Dist" for one in _requirement(value, at))
-    return Manifest(_package(name, said.get("Version", ("", 1))[0], line), tuple(needs))
+    return PackageManifest(_package(name, said.get("Version", ("", 1))[0], line), tuple(needs))
