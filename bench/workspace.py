@@ -36,7 +36,7 @@ starlette urllib3 uvicorn werkzeug
 accepts.js bcrypt.js body-parser.js bytes.js debug.js depd.js ee-first.js express.js finalhandler.js http-errors.js
 iconv-lite.js mime-db.js mime-types.js ms.js nan.js negotiator.js node-addon-api.js on-finished.js parseurl.js qs.js
 raw-body.js send.js serve-static.js sqlite3.js statuses.js
-""".split()
+""".split()  # noqa: SIM905
 _SAMPLE = 200
 _SKIPPED = frozenset(("docs", "examples", "benchmarks", "scripts", "node_modules"))
 _REQUIRE = re.compile(r"^(?:const|let|var)\s+(\w+)\s*=\s*require\(['\"]([^'\"./][^'\"]*)['\"]\)\s*;?\s*$", re.M)
@@ -133,7 +133,7 @@ def python_imports(repositories: dict[str, str]) -> list[ImportPlace]:
                         asked.append((name, path, alias.lineno, alias.col_offset + 1, module, member))
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(base for _, base in tops.values()))}
     said = "".join(f"{module} {member}\n" for *_, module, member in asked)
-    done = subprocess.run([sys.executable, "-c", _PYTHON_ORACLE], input=said, env=env, text=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", _PYTHON_ORACLE], input=said, env=env, text=True, capture_output=True, check=True)
     found = []
     for row, line in zip(asked, done.stdout.splitlines(), strict=True):
         truth = json.loads(line)
@@ -163,7 +163,7 @@ def node_imports(repositories: dict[str, str], scratch: Path) -> list[ImportPlac
                     line = text.count("\n", 0, match.start()) + 1
                     asked.append((name, path, line, match.start(1) - text.rfind("\n", 0, match.start(1)), match[2]))
     script = "for (const m of JSON.parse(process.argv[1])) { let f = ''; try { f = require.resolve(m); } catch (e) {} console.log(f); }"
-    done = subprocess.run(["node", "-e", script, json.dumps([row[4] for row in asked])], cwd=scratch, text=True, capture_output=True)
+    done = subprocess.run(["node", "-e", script, json.dumps([row[4] for row in asked])], cwd=scratch, text=True, capture_output=True, check=True)
     lines = done.stdout.splitlines()
     rows = zip(asked, lines, strict=True)
     return [ImportPlace(*row, (os.path.realpath(line), 1, 10**9)) for row, line in rows if line.startswith("/")]
@@ -331,9 +331,10 @@ def measure_made(sources: Path, folder: Path, number: int) -> None:
     print(f"catalogue {os.path.getsize(rows.path_of(str(folder))):,} bytes; the builder's memory {most / 1024:,.0f} MB")
 
 
-def main(sources: str, folder: str, number: str = "") -> None:
+def main(arguments: list[str]) -> None:
     """Measure a workspace."""
+    sources, folder, *number = arguments
     if number:
-        measure_made(Path(sources), Path(folder), int(number))
+        measure_made(Path(sources), Path(folder), int(number[0]))
     else:
         measure(Path(sources), Path(folder))

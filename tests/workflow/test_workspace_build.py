@@ -22,7 +22,7 @@ def test_the_catalogue_is_the_same_in_any_order(tmp_path: Path) -> None:
     build(workspace)
     whole = _bytes(workspace)
     shutil.rmtree(workspace / catalogue.FOLDER)
-    for name in reversed(sorted(REPOSITORIES)):
+    for name in sorted(REPOSITORIES, reverse=True):
         build(workspace, name)
     assert _bytes(workspace) == whole
     file = tmp_path / "ledger" / "src" / "ledger" / "books.py"

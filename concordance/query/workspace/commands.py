@@ -10,7 +10,7 @@ follows. A question names a definition (`flask.Flask`), one of a repository (`fl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from concordance.base import plugins
@@ -20,20 +20,30 @@ from concordance.base.model import File, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, page_for, paginate, requested_trust
 from concordance.query.commands import COMMANDS
+from concordance.query.commands.impact import affected_symbols, find_affected
 from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.at_position import POSITION
 from concordance.query.names.call_graph import CallEnd, call_row
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import UnknownName, resolve_subject
-from concordance.query.workspace.linking import RemoteTarget, RemoteUse, WorkspaceLinks, matching_expressions, users_in
+from concordance.query.workspace.linking import (
+    RemoteTarget,
+    RemoteUse,
+    WorkspaceLinks,
+    matching_expressions,
+    users_in,
+)
 from concordance.query.workspace.module_heads import FAMILIES
 from concordance.query.workspace.paths import find_path
 from concordance.query.workspace.repositories import OpenWorkspace
 
 _QUALIFIED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*):(?![:\d])(.+)", re.DOTALL)
 _MOST_DEFINING = 20  # repositories that are asked about one name
-_ALL = 1_000_000  # rows of one repository
+
+
+Places = list[tuple[str, list[SymbolPlace]]]  # repositories, each with symbols or files of it
+RowsOfUse = Callable[[RemoteUse], list[Row]]
 
 
 class Subject(NamedTuple):
@@ -90,9 +100,9 @@ class WorkspaceQuestions:
         advice = f"Nearest: {near}" if near else "Ask one repository: REPOSITORY:NAME"
         raise UnknownName(f"no repository of the workspace exports {argument}", advice)
 
-    def _places(self, argument: str) -> list[tuple[str, list[SymbolPlace]]]:
+    def _places(self, argument: str) -> Places:
         """Return the symbols or files that a question is about, by repository; a use leads to its definition."""
-        found: list[tuple[str, list[SymbolPlace]]] = []
+        found: Places = []
         problem: ConcordanceError | None = None
         for subject in self._subjects(argument):
             remote = self._remote_targets(subject)
@@ -166,10 +176,10 @@ class WorkspaceQuestions:
         return paginate(rows, columns, page)._replace(note="; ".join(notes))
 
     def _local(self, command: str, subject: Subject, page: AnswerPage) -> Answer:
-        """Return the whole answer of one repository, with its name in every row."""
+        """Return the answer of one repository, with its name in every row."""
         index = self.workspace.index(subject.repository)
         module = plugins.load(COMMANDS, command)
-        answer: Answer = module.answer(index, subject.argument, page._replace(limit=_ALL, cursor=""))
+        answer: Answer = module.answer(index, subject.argument, page)
         return answer._replace(rows=[{"repository": subject.repository, **row} for row in answer.rows])
 
     def _target_row(self, target: RemoteTarget) -> Row:
@@ -186,38 +196,52 @@ class WorkspaceQuestions:
     # --- refs and callers
 
     def _refs(self, argument: str, page: AnswerPage) -> Answer:
-        rows = self._own_rows("refs", argument, page)
-        for _, use in self._uses(argument, requested_trust(page)):
-            rows += self._use_rows(use)
         columns = ("repository", "path", "line", "col", "role", "scope", "text", "trust", "by")
-        return paginate(rows, columns, page)._replace(note=self._note(argument, rows, "uses"))
+        return self._own_and_others("refs", argument, page, columns, self._use_rows)
 
     def _callers(self, argument: str, page: AnswerPage) -> Answer:
-        rows = self._own_rows("callers", argument, page)
-        for _, use in self._uses(argument, requested_trust(page)):
-            index = self.workspace.index(use.repository) if use.calls else None
-            for place, calls in users_in(index, use) if index is not None else ():
-                end = CallEnd(place, LinkedTarget(0, use.trust, use.by))
-                rows += [{"repository": use.repository, **call_row(index, end)}] if calls and index is not None else []
         columns = ("repository", "path", "line", "called", "trust", "by")
-        return paginate(rows, columns, page)._replace(note=self._note(argument, rows, "callers"))
+        return self._own_and_others("callers", argument, page, columns, self._caller_rows)
 
-    def _own_rows(self, command: str, argument: str, page: AnswerPage) -> list[Row]:
-        """Return what the repositories say that define what is asked about."""
-        rows: list[Row] = []
-        for repository, places in self._places(argument):
-            for place in places[:1]:
-                asked = f"{place.path}#{place.key}" if place.place >= 0 else place.path
-                if place.place >= 0:
-                    rows += self._local(command, Subject(repository, asked), page).rows
-        return rows
+    def _own_and_others(
+        self, command: str, argument: str, page: AnswerPage, columns: tuple[str, ...], rows_of: RowsOfUse
+    ) -> Answer:
+        """Return what the defining repositories answer, then the rows of others. Cursors among the latter begin with
+        "w", as the answer of one repository has cursors of its own."""
+        places = self._places(argument)
+        least = requested_trust(page)
+        if page.cursor.startswith("w"):
+            rows = [row for use in self._uses(places, least) for row in rows_of(use)]
+            behind = paginate(rows, columns, page._replace(cursor=page.cursor[1:]))
+            return behind._replace(cursor=behind.cursor and f"w{behind.cursor}")
+        own: list[Row] = []
+        total = 0
+        for repository, found in places:
+            asked = _identity(found)
+            if asked:
+                answer = self._local(command, Subject(repository, asked), page)
+                own, total = own + answer.rows, total + answer.total
+                if answer.cursor and len(places) == 1:
+                    note = "uses in other repositories follow after these"
+                    return Answer(own, columns, answer.total, answer.cursor, note)
+        others = [row for use in self._uses(places, least) for row in rows_of(use)]
+        room = max(0, page.limit - len(own))
+        cursor = f"w{room}" if room < len(others) else ""
+        note = "" if own or others else self._none_found(argument)
+        return Answer([*own, *others[:room]], columns, total + len(others), cursor, note)
 
-    def _uses(self, argument: str, least: Trust) -> Iterable[tuple[str, RemoteUse]]:
-        """Yield the uses from other repositories, each with the repository that defines what is used."""
-        for repository, places in self._places(argument):
-            for use in self.links.uses(repository, places):
-                if use.trust >= least and self.workspace.available([use.repository]):
-                    yield repository, use
+    def _uses(self, places: Places, least: Trust) -> Iterator[RemoteUse]:
+        """Yield the uses of some definitions in the files of other repositories."""
+        for repository, found in places:
+            for use in self.links.uses(repository, found):
+                if use.trust >= least and any(self.workspace.available([use.repository])):
+                    yield use
+
+    def _caller_rows(self, use: RemoteUse) -> list[Row]:
+        index = self.workspace.index(use.repository)
+        callers = [place for place, calls in users_in(index, use) if calls] if use.calls else []
+        ends = (CallEnd(place, LinkedTarget(0, use.trust, use.by)) for place in callers)
+        return [{"repository": use.repository, **call_row(index, end)} for end in ends]
 
     def _use_rows(self, use: RemoteUse) -> list[Row]:
         index = self.workspace.index(use.repository)
@@ -243,47 +267,48 @@ class WorkspaceQuestions:
                 lines.add(row.line)
         return sorted(rows, key=lambda row: (row["line"], row["col"]))
 
-    def _note(self, argument: str, rows: list[Row], noun: str) -> str:
+    def _none_found(self, argument: str) -> str:
         count = count_noun(len(self.workspace.repositories), "repository", "repositories")
-        return "" if rows else f"no {noun} of {argument} found: {count} searched"
+        return f"no uses of {argument} found: {count} searched"
 
     # --- impact, path, search
 
     def _impact(self, argument: str, page: AnswerPage) -> Answer:
         rows: list[Row] = []
-        notes = []
-        for repository, places in self._places(argument):
-            for place in places[:1]:
-                asked = f"{place.path}#{place.key}" if place.place >= 0 else place.path
-                answer = self._local("impact", Subject(repository, asked), page)
-                rows += answer.rows
-                notes += [answer.note] if answer.note and answer.rows else []
-        for repository, use in self._uses(argument, Trust.UNIQUE_NAME):
-            rows += self._affected_by(repository, use)
+        places = self._places(argument)
+        for repository, found in places:
+            asked = _identity(found)
+            rows += self._local("impact", Subject(repository, asked), page).rows if asked else []
+        users: dict[str, dict[int, SymbolPlace]] = {}
+        for use in self._uses(places, Trust.UNIQUE_NAME):
+            inside = users_in(self.workspace.index(use.repository), use)
+            users.setdefault(use.repository, {}).update((place.id, place) for place, _ in inside)
+        for repository, inside in users.items():
+            rows += self._affected(repository, inside, ", ".join(one for one, _ in places))
         rows.sort(key=lambda row: (int(str(row["distance"])), not row["run"]))
         columns = ("repository", "path", "line", "called", "distance", "why", "run")
-        note = "; ".join(notes) or self._note(argument, rows, "uses")
-        return paginate(rows, columns, page)._replace(note=note)
+        return paginate(rows, columns, page)._replace(note="" if rows else self._none_found(argument))
 
-    def _affected_by(self, repository: str, use: RemoteUse) -> list[Row]:
-        """Return the users in one file of another repository, and what a change of them may break there."""
-        index = self.workspace.index(use.repository)
-        rows: list[Row] = []
-        for place, _ in users_in(index, use):
-            name = display_name(index, place) if place.place >= 0 else ""
+    def _affected(self, repository: str, users: dict[int, SymbolPlace], used: str) -> list[Row]:
+        """Return the users in another repository, and what a change of them may break there."""
+        index = self.workspace.index(repository)
+        found, walk = find_affected(index, list(users))
+        rows: list[Row] = [
+            {
+                "repository": repository, "path": one.place.path, "line": one.place.line,
+                "qualified": full_name(one.place) if one.place.name else "", "distance": one.steps + 1,
+                "why": one.why, "run": one.run, "called": display_name(index, one.place) if one.place.name else "",
+            }
+            for one in affected_symbols(index, found, walk)
+        ]  # fmt: skip
+        for place in users.values():
+            name = display_name(index, place) if place.name else ""
             rows.append({
-                "repository": use.repository, "path": place.path, "line": place.line,
-                "qualified": full_name(place) if place.name else "", "distance": 1,
-                "why": f"uses {repository}", "run": "", "called": name,
+                "repository": repository, "path": place.path, "line": place.line,
+                "qualified": full_name(place) if place.name else "", "distance": 1, "why": f"uses {used}", "run": "",
+                "called": name,
             })  # fmt: skip
-            if place.place >= 0:
-                asked = Subject(use.repository, f"{place.path}#{place.key}")
-                inner = self._local("impact", asked, AnswerPage(options={})).rows
-                rows += ({**row, "distance": int(str(row["distance"])) + 1} for row in inner)
-        best: dict[tuple[object, ...], Row] = {}
-        for row in sorted(rows, key=lambda row: int(str(row["distance"]))):
-            best.setdefault((row["path"], row["qualified"]), row)
-        return list(best.values())
+        return rows
 
     def _path(self, argument: str, page: AnswerPage) -> Answer:
         words = [word for word in argument.split() if word not in ("to", "->", "→")]
@@ -317,6 +342,12 @@ class WorkspaceQuestions:
         note = "" if shown else f"no exported name contains {argument}: for words in files, search one repository"
         columns = ("repository", "path", "line", "called", "kind")
         return paginate(shown[:number], columns, page)._replace(note=note)
+
+
+def _identity(places: list[SymbolPlace]) -> str:
+    """Return the id of the best of some symbols, for a command that is about one repository; "" for a file."""
+    best = places[0] if places else None
+    return f"{best.path}#{best.key}" if best is not None and best.place >= 0 else ""
 
 
 def _score(words: list[str], name: str, qualified: str) -> float:

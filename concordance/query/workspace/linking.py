@@ -66,10 +66,12 @@ class WorkspaceLinks:
 
     def targets(self, user: str, family: str, module: str, name: str, depth: int = 0) -> tuple[RemoteTarget, ...]:
         """Return what a name of a module refers to, as seen from a repository."""
+        if depth >= _MAX_HOPS:
+            return ()
         key = (user, family, module, name)
         found = self._targets.get(key)
         if found is None:
-            found = self._targets[key] = tuple(self._find_targets(*key, depth)) if depth < _MAX_HOPS else ()
+            found = self._targets[key] = tuple(self._find_targets(*key, depth))
         return found
 
     def _find_targets(self, user: str, family: str, module: str, name: str, depth: int) -> list[RemoteTarget]:
@@ -78,10 +80,9 @@ class WorkspaceLinks:
         required = [one for one in providers if self.workspace.required(user, one)]
         if family == "c" and "/" not in module and not required:
             return []  # any repository may have a `config.h`
-        found: list[RemoteTarget] = []
-        for repository in required or providers:
-            for opened in self.workspace.available([repository]):
-                found += self._in_provider(opened.name, family, module, name, depth)
+        found = self._in_providers(required, family, module, name, depth)
+        if not found:  # a namespace package: parts of it may come from repositories that are required indirectly
+            required, found = [], self._in_providers(providers, family, module, name, depth)
         if any(one.whole for one in found):
             found = [one for one in found if one.whole]
         repositories = {one.repository for one in found}
@@ -89,6 +90,12 @@ class WorkspaceLinks:
             by = f"one of {len(repositories)} repositories with a module {module}"
             return [one._replace(trust=Trust.CANDIDATE, by=by) for one in found]
         return [self._trusted(user, one) for one in found]
+
+    def _in_providers(
+        self, repositories: list[str], family: str, module: str, name: str, depth: int
+    ) -> list[RemoteTarget]:
+        opened = self.workspace.available(repositories)
+        return [found for one in opened for found in self._in_provider(one.name, family, module, name, depth)]
 
     def _trusted(self, user: str, target: RemoteTarget) -> RemoteTarget:
         """Return a target with the trust and the reason that follow from the manifests."""

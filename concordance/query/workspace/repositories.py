@@ -8,7 +8,7 @@ repository that cannot be opened is left out of answers, which say so.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -94,15 +94,13 @@ class OpenWorkspace:
         self._open[name] = found
         return found
 
-    def available(self, names: Iterable[str]) -> list[OpenRepository]:
-        """Return those of some repositories that can be opened; the others are noted as unavailable."""
-        found = []
+    def available(self, names: Iterable[str]) -> Iterator[OpenRepository]:
+        """Yield those of some repositories that can be opened; the others are noted as unavailable."""
         for name in names:
             try:
-                found.append(self.open(name))
+                yield self.open(name)
             except ConcordanceError as error:
                 self.unavailable[name] = error.message
-        return found
 
     def index(self, name: str) -> Index:
         """Return the index of a repository."""

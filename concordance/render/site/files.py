@@ -177,11 +177,13 @@ class Site:
         more = [(title, to) for title, to, _ in listed_kinds(self.index)]
         has_history = history_note(self.index) != NO_GIT
         links = frame_links(self.addresses, name, address, ref, body.title, more, has_history)
-        outside = [("All repositories", "../" * address.count("/") + "../index.html")] if self.in_workspace else []
+        above = "../" * (address.count("/") + 1)
+        outside = [("All repositories", f"{above}index.html")] if self.in_workspace else []
         views = links.views if kind != OF_SEARCH else []  # a script fills this page, so there is no Markdown of it
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
-            live=self.live, api=self.api, pages=[*outside, *links.pages], name=links.name, blame=blame, around=links.around,
+            live=self.live, api=self.api, pages=[*outside, *links.pages], name=links.name, blame=blame,
+            around=links.around,
         )  # fmt: skip
         return SiteFile(_bytes(page_frame.render_document(window)), HTML)
 

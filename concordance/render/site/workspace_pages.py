@@ -100,7 +100,8 @@ def search_results_page(title: str, query: str, matches: Sequence[SearchMatch], 
     """Return the results of a search over all repositories."""
     rows = [
         (f'<a href="{escape(one.address)}"><code>{_text(one.name)}</code></a>', _text(one.kind),
-         f'<a href="{escape(one.repository)}/index.html">{_text(one.repository)}</a>', f"<code>{_text(one.place)}</code>")
+         f'<a href="{escape(one.repository)}/index.html">{_text(one.repository)}</a>',
+         f"<code>{_text(one.place)}</code>")
         for one in matches
     ]  # fmt: skip
     found = _table(("Name", "Kind", "Repository", "Place"), rows) if rows else ""

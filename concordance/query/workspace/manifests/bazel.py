@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from concordance.query.workspace.manifests import PackageManifest, NamedVersion
+from concordance.query.workspace.manifests import NamedVersion, PackageManifest
 
 FILES = ("MODULE.bazel",)
 

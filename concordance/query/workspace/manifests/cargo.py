@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from concordance.query.workspace.manifests import Lines, PackageManifest, NamedVersion, table
+from concordance.query.workspace.manifests import Lines, NamedVersion, PackageManifest, table
 
 FILES = ("Cargo.toml",)
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")

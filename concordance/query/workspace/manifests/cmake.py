@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from concordance.query.workspace.manifests import PackageManifest, NamedVersion
+from concordance.query.workspace.manifests import NamedVersion, PackageManifest
 
 FILES = ("CMakeLists.txt", "*.cmake", "*-config.cmake.in", "*Config.cmake.in")
 _PROJECT = re.compile(r"^[ \t]*project\s*\(\s*([\w.+-]+)(?:[^()]*?\bVERSION\s+([\d.]+))?", re.M | re.I)

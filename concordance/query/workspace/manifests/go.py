@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from concordance.query.workspace.manifests import PackageManifest, NamedVersion
+from concordance.query.workspace.manifests import NamedVersion, PackageManifest
 
 FILES = ("go.mod",)
 _MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.M)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from concordance.query.workspace.manifests import PackageManifest, NamedVersion, xml_elements
+from concordance.query.workspace.manifests import NamedVersion, PackageManifest, xml_elements
 
 FILES = ("pom.xml", "build.gradle", "build.gradle.kts")
 _GRADLE = re.compile(r"^\s*\w+[ (]+[\"']([\w.-]+:[\w.-]+):([^\"'@:]+)[^\"']*[\"']", re.M)

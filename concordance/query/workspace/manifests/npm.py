@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from concordance.query.workspace.manifests import Lines, PackageManifest, NamedVersion, table
+from concordance.query.workspace.manifests import Lines, NamedVersion, PackageManifest, table
 
 FILES = ("package.json",)
 _TABLES = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")

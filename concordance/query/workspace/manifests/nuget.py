@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.query.workspace.manifests import PackageManifest, NamedVersion, xml_elements
+from concordance.query.workspace.manifests import NamedVersion, PackageManifest, xml_elements
 
 FILES = ("*.csproj", "*.fsproj", "*.vbproj", "*.nuspec", "packages.config", "Directory.Packages.props")
 _REFERENCES = ("PackageReference", "PackageVersion", "package", "dependency")

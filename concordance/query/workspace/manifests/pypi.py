@@ -9,7 +9,7 @@ import tomllib
 import warnings
 
 from concordance.link.python.project_settings import normalise_distribution
-from concordance.query.workspace.manifests import Lines, PackageManifest, NamedVersion, table, texts
+from concordance.query.workspace.manifests import Lines, NamedVersion, PackageManifest, table, texts
 
 FILES = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO", "requirements*.txt")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*\(?([^;#)]*)")
