@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from concordance.base import workspace_file
-from concordance.base.errors import ConcordanceError, NoPermission, UserError
+from concordance.base.errors import ConcordanceError, NoPermission, StoreBroken, UserError
 from concordance.base.progress import Progress, ignore_progress
 from concordance.facts import catalogue
 from concordance.facts.catalogue import CatalogueEntry, is_intact, update_catalogue
@@ -24,7 +24,7 @@ from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.workspace.entries import describe_repository
 from concordance.query.workspace.repositories import RepositorySettings
-from concordance.workflow import store_update
+from concordance.workflow import freshness, store_update
 from concordance.workflow.store_location import VARIABLE, store_path
 
 _STATES = "built.json"
@@ -98,7 +98,8 @@ class _Builder:
         if not os.path.isdir(root):
             known = "its last entry in the catalogue is kept" if name in self._states else "nothing is known of it"
             raise UserError(f"{root} is not a folder: {known}", f"Restore it, or: concord workspace remove {name}")
-        store_update.build(root)
+        if not _is_current(root):
+            store_update.build(root)
         settings = repository_settings(root)
         with Facts(settings.store) as facts:
             meta = facts.meta()
@@ -119,6 +120,16 @@ class _Builder:
         with open(aside, "w", encoding="utf-8") as file:
             json.dump(self._states, file, indent=0, sort_keys=True)
         os.replace(aside, self._path)
+
+
+def _is_current(root: str) -> bool:
+    """True if the status of all files shows that nothing has changed since the last build of a repository."""
+    folder = store_path(root)
+    try:
+        with Facts(folder) as facts:
+            return freshness.is_current(os.path.realpath(root), folder, facts.meta().get("started", ""))
+    except StoreBroken:
+        return False
 
 
 def _read_states(path: str) -> dict[str, State]:
