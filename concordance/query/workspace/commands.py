@@ -213,7 +213,8 @@ class WorkspaceQuestions:
         if page.cursor.startswith("w"):
             rows = [row for use in self._uses(places, least) for row in rows_of(use)]
             behind = paginate(rows, columns, page._replace(cursor=page.cursor[1:]))
-            return behind._replace(cursor=behind.cursor and f"w{behind.cursor}")
+            before = self._own_and_others(command, argument, page._replace(cursor="", limit=1), columns, lambda _: [])
+            return behind._replace(cursor=behind.cursor and f"w{behind.cursor}", total=before.total + behind.total)
         own: list[Row] = []
         total = 0
         for repository, found in places:
