@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from concordance.base import workspace_file
 from concordance.base.errors import ConcordanceError
 from concordance.facts import catalogue as rows
+from concordance.query.workspace import workspace_file
 from concordance.query.workspace.commands import WorkspaceQuestions
 from concordance.query.workspace.repositories import OpenWorkspace
 from concordance.workflow.stages import catalogue

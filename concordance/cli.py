@@ -208,7 +208,7 @@ def _option(option: Option) -> click.Option:
 
 def _workspace_around(repo: str | None) -> str | None:
     """Return the current folder if it is that of a workspace, and no repository was named."""
-    from concordance.base.workspace_file import is_workspace
+    from concordance.query.workspace.workspace_file import is_workspace
 
     return os.getcwd() if repo is None and is_workspace(".") else None
 

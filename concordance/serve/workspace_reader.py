@@ -14,13 +14,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
-from concordance.base import workspace_file
 from concordance.base.config import site_book
 from concordance.base.errors import StoreBroken
 from concordance.facts import catalogue
 from concordance.facts.integrity.checksums import SUMS
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
+from concordance.query.workspace import workspace_file
 from concordance.query.workspace.commands import WorkspaceQuestions
 from concordance.query.workspace.repositories import OpenWorkspace, RepositorySettings
 from concordance.query.workspace.versions import satisfies

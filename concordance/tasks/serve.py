@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from concordance.base import forks, workspace_file
+from concordance.base import forks
 from concordance.base.characters import escape_hidden
 from concordance.base.config import Book, core_count, site_book
 from concordance.base.errors import StoreBroken, UserError
 from concordance.facts.store import Store
+from concordance.query.workspace import workspace_file
 from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
 from concordance.workflow.store_location import check_store, store_path

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import click
 
-from concordance.base import workspace_file
 from concordance.base.blocks import count_noun
 from concordance.base.characters import escape_hidden
 from concordance.base.errors import StoreBroken, UserError
+from concordance.query.workspace import workspace_file
 
 
 @click.group("workspace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from concordance.base import workspace_file
+from concordance.query.workspace import workspace_file
 from concordance.query.workspace.commands import WorkspaceQuestions
 from concordance.query.workspace.repositories import OpenWorkspace
 from concordance.workflow.stages import catalogue

@@ -7,8 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from concordance.base import workspace_file
 from concordance.facts import catalogue
+from concordance.query.workspace import workspace_file
 from tests.support.program import concord, remove_store
 from tests.support.workspaces import REPOSITORIES, Opened, build, make_workspace
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concordance.base.blocks import count_noun
 from concordance.base.model import Trust
 from concordance.facts.read import SymbolPlace
-from concordance.query.absence import searched
 from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
+from concordance.query.descriptions.absence import searched
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
 from concordance.query.names.declarations import with_counterparts

@@ -15,8 +15,8 @@ from concordance.base.model import EXECUTABLE_KINDS, File
 from concordance.collect.line_diff import changed_lines
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
-from concordance.query.absence import files_searched, unread_languages
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, page_start
+from concordance.query.descriptions.absence import files_searched, unread_languages
 from concordance.query.index.graphs.reachability import (
     CONTAINER_KINDS,
     MAX_EDGES,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concordance.base.errors import UserError
-from concordance.query.absence import files_searched
 from concordance.query.answers import Answer, AnswerPage, Option, full_name, paginate
+from concordance.query.descriptions.absence import files_searched
 from concordance.query.index.repository import Index
 from concordance.query.search.suspects import find_suspects
 

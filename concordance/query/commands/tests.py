@@ -10,8 +10,8 @@ from concordance.base.blocks import count_noun
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
-from concordance.query.absence import not_analysed
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
+from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.graphs.reachability import (
     MAX_EDGES,
     ReachedSymbol,

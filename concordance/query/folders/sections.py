@@ -25,8 +25,8 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import Category
-from concordance.query.absence import no_users_of_folder
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
+from concordance.query.descriptions.absence import no_users_of_folder
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import describe_in_row

@@ -31,8 +31,8 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import FileHistory, Skip
 from concordance.extract.registry import language_of
-from concordance.query.absence import not_analysed
 from concordance.query.book.chapters import chapter_of
+from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.ledger import files_identical_to, is_empty
 from concordance.query.index.repository import Index

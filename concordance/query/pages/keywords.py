@@ -35,7 +35,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Kind, Skip, Term
 from concordance.facts.updates.reads import memoised_in_object
-from concordance.query.absence import not_analysed
+from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index

@@ -16,12 +16,12 @@ from typing import NamedTuple, Self
 from concordance.base.config import Book, Roots
 from concordance.base.errors import ConcordanceError, UserError
 from concordance.base.model import Import, Target
-from concordance.base.workspace_file import read_repositories
 from concordance.facts.catalogue import Catalogue, ModuleHead, ProvidedPackage, Requirement
 from concordance.facts.read import Facts
 from concordance.link.languages import import_linkers
 from concordance.link.paths.tree import Tree
 from concordance.query.index.repository import Index
+from concordance.query.workspace.workspace_file import read_repositories
 
 MOST_OPEN = 32
 

@@ -14,7 +14,6 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.base import workspace_file
 from concordance.base.errors import ConcordanceError, NoPermission, StoreBroken, UserError
 from concordance.base.progress import Progress, ignore_progress
 from concordance.facts import catalogue
@@ -22,9 +21,11 @@ from concordance.facts.catalogue import CatalogueEntry, is_intact, update_catalo
 from concordance.facts.integrity import lock
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
+from concordance.query.workspace import workspace_file
 from concordance.query.workspace.entries import describe_repository
 from concordance.query.workspace.repositories import RepositorySettings
-from concordance.workflow import freshness, store_update
+from concordance.workflow import store_update
+from concordance.workflow.checks import freshness
 from concordance.workflow.store_location import VARIABLE, store_path
 
 _STATES = "built.json"

@@ -23,7 +23,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
-from concordance.query.absence import not_analysed
+from concordance.query.descriptions.absence import not_analysed
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel

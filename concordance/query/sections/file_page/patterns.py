@@ -17,7 +17,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import PatternPlace, Skip
-from concordance.query.absence import not_analysed
+from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.file_model import FileModel
 
 TITLE = Section.PATTERNS.value

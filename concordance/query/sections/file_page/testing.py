@@ -26,8 +26,8 @@ from concordance.base.kinds import Section
 from concordance.base.model import EXECUTABLE_KINDS, Category, Skip, Trust
 from concordance.extract.registry import language_of
 from concordance.link.languages import loading_languages
-from concordance.query.absence import not_analysed
 from concordance.query.answers import separator_of, split_key
+from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_to
 from concordance.query.index.graphs.reachability import STEPS
