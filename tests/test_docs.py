@@ -65,7 +65,7 @@ def test_names_in_the_walks_exist() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_dotted_names_exist(page: Path) -> None:
     names = re.findall(r"`(concordance(?:_torch)?(?:\.\w+)+)`", page.read_text())
-    files = re.compile(r".*\.(toml|plugins)$")  # a file of settings, and a group of entry points
+    files = re.compile(r".*\.(toml|plugins|service)$")  # files of settings, and a group of entry points
     assert not [name for name in names if not files.match(name) and not _exists(name)]
 
 

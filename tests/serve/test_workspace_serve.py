@@ -122,16 +122,16 @@ def port(team: Path) -> Iterator[int]:
     )  # fmt: skip
     assert server.stdout is not None
     number = int(server.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0])
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while _get(number, "/healthz")[0] != HTTPStatus.OK and time.monotonic() < until:
         time.sleep(0.2)
     yield number
     server.terminate()
-    server.communicate(timeout=60)
+    server.communicate(timeout=300)
 
 
 def _get(port: int, address: str, host: str = "") -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     connection.request("GET", address, headers={"Host": host} if host else {})
     found = connection.getresponse()
     return found.status, found.read().decode()
