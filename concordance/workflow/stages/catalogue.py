@@ -24,7 +24,7 @@ from concordance.query.index.repository import Index
 from concordance.query.workspace import workspace_file
 from concordance.query.workspace.entries import describe_repository
 from concordance.query.workspace.repositories import RepositorySettings
-from concordance.workflow import store_update
+from concordance.workflow import book_options, store_update
 from concordance.workflow.checks import freshness
 from concordance.workflow.store_location import VARIABLE, store_path
 
@@ -44,7 +44,7 @@ class WorkspaceBuild(NamedTuple):
 
 def repository_settings(root: str) -> RepositorySettings:
     """Return what opening a repository needs, from its own settings."""
-    settings = store_update.read_settings(root)
+    settings = book_options.read_settings(root)
     return RepositorySettings(store_path(root), settings.config.roots, settings.book)
 
 
