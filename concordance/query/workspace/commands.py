@@ -284,8 +284,8 @@ class WorkspaceQuestions:
         for use in self._uses(places, Trust.UNIQUE_NAME):
             inside = users_in(self.workspace.index(use.repository), use)
             users.setdefault(use.repository, {}).update((place.id, place) for place, _ in inside)
-        for repository, inside in users.items():
-            rows += self._affected(repository, inside, ", ".join(one for one, _ in places))
+        for repository, users_there in users.items():
+            rows += self._affected(repository, users_there, ", ".join(one for one, _ in places))
         rows.sort(key=lambda row: (int(str(row["distance"])), not row["run"]))
         columns = ("repository", "path", "line", "called", "distance", "why", "run")
         return paginate(rows, columns, page)._replace(note="" if rows else self._none_found(argument))
