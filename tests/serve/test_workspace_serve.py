@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import re
@@ -132,9 +133,10 @@ def port(team: Path) -> Iterator[int]:
 
 def _get(port: int, address: str, host: str = "") -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
-    connection.request("GET", address, headers={"Host": host} if host else {})
-    found = connection.getresponse()
-    return found.status, found.read().decode()
+    with contextlib.closing(connection):
+        connection.request("GET", address, headers={"Host": host} if host else {})
+        found = connection.getresponse()
+        return found.status, found.read().decode()
 
 
 def test_behind_a_proxy(port: int) -> None:
