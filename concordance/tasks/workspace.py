@@ -19,7 +19,7 @@ from concordance.query.workspace import workspace_file
 
 
 @click.group("workspace")
-def command() -> None:
+def _group() -> None:
     """Ask and browse many repositories at once.
 
     A workspace is a folder with a list of repositories, each of which keeps its own store, and a catalogue of what they
@@ -47,7 +47,7 @@ def find(folder: str | None) -> str:
     return found
 
 
-@command.command("init")
+@_group.command("init")
 @click.argument("folder", type=click.Path(), default=".")
 def init(folder: str) -> None:
     """Create a workspace in a folder.
@@ -65,7 +65,7 @@ def init(folder: str) -> None:
     click.echo(f"created {escape_hidden(os.path.join(folder, workspace_file.FILE))}")
 
 
-@command.command("add")
+@_group.command("add")
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--name", metavar="NAME", help="What the repository is called (default: its folder's name).")
 @_WORKSPACE
@@ -93,7 +93,7 @@ def add(paths: tuple[str, ...], name: str | None, folder: str | None) -> None:
     click.echo(f"{count_noun(len(known), 'repository', 'repositories')} listed; next: concord workspace build")
 
 
-@command.command("remove")
+@_group.command("remove")
 @click.argument("names", nargs=-1, required=True)
 @_WORKSPACE
 def remove(names: tuple[str, ...], folder: str | None) -> None:
@@ -111,7 +111,7 @@ def remove(names: tuple[str, ...], folder: str | None) -> None:
     click.echo(f"{count_noun(len(known), 'repository', 'repositories')} listed; next: concord workspace build")
 
 
-@command.command("build")
+@_group.command("build")
 @click.argument("names", nargs=-1)
 @_WORKSPACE
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
@@ -141,7 +141,7 @@ def build(names: tuple[str, ...], folder: str | None, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-@command.command("status")
+@_group.command("status")
 @_WORKSPACE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def status(folder: str | None, as_json: bool) -> None:
@@ -190,3 +190,6 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
         for ecosystem, name, providers in catalogue.shared_packages():
             says = f"provides the package {name} ({ecosystem}), and so does {' and '.join(providers[1:])}"
             yield {"repository": providers[0], "problem": "same package", "says": says}
+
+
+command: click.Command = _group
