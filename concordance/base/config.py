@@ -58,6 +58,9 @@ class Config:
     exclude: tuple[str, ...] = ()  # patterns of files to leave out
     categories: tuple[tuple[str, str], ...] = ()  # patterns and the category of matching files; the last match wins
     roots: Roots = _DETECTED_ROOTS
+    # Address of a cache of facts that several machines share, for example "s3://bucket/prefix". It comes from the
+    # environment, never from a repository's settings, which must not make a build contact anybody.
+    shared_cache: str = field(default_factory=lambda: os.environ.get("CONCORDANCE_SHARED_CACHE", ""))
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,16 @@ class Cache:
             row = self._connection.execute("SELECT packed FROM facts WHERE key = ?", (key,)).fetchone()
         except FAILURES:
             return None
-        return _checked(key, row[0]) if row else None
+        return checked(key, row[0]) if row else None
+
+    def has(self, key: bytes) -> bool:
+        """True if there are facts of a key, which may be damaged."""
+        if self._connection is None:
+            return False
+        try:
+            return self._connection.execute("SELECT 1 FROM facts WHERE key = ?", (key,)).fetchone() is not None
+        except FAILURES:
+            return False
 
     def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Store facts, all or none of them. A key that already exists had a damaged value."""
@@ -93,8 +102,8 @@ class Cache:
             known = (self._connection.execute("SELECT 1 FROM facts WHERE key = ?", (key,)) for key, _ in rows)
             self._doubtful |= any(row.fetchone() for row in known)
             self._connection.execute("BEGIN IMMEDIATE")
-            sealed = ((key, _digest(key, packed) + packed) for key, packed in rows)
-            self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", sealed)
+            values = ((key, sealed(key, packed)) for key, packed in rows)
+            self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", values)
             self._connection.execute("COMMIT")
         except FAILURES as error:
             self._failed(error)
@@ -107,7 +116,7 @@ class Cache:
         run, total = self._connection.execute, 0
         try:
             (total,) = run("SELECT count(*) FROM facts").fetchone()
-            bad = [row for row, key, packed in run("SELECT rowid, key, packed FROM facts") if not _checked(key, packed)]
+            bad = [row for row, key, packed in run("SELECT rowid, key, packed FROM facts") if not checked(key, packed)]
             sound = run("PRAGMA integrity_check(1)").fetchone() == ("ok",)
             if sound:
                 self._connection.executemany("DELETE FROM facts WHERE rowid = ?", ((row,) for row in bad))
@@ -148,7 +157,12 @@ def _digest(key: bytes, packed: bytes | memoryview) -> bytes:
     return digest.digest()
 
 
-def _checked(key: object, value: object) -> bytes | None:
+def sealed(key: bytes, packed: bytes) -> bytes:
+    """Return facts as they are stored: after a digest of their key and of themselves."""
+    return _digest(key, packed) + packed
+
+
+def checked(key: object, value: object) -> bytes | None:
     """Return the facts in a stored value; None if it is damaged or belongs to another key."""
     if not isinstance(key, bytes) or not isinstance(value, bytes):
         return None

@@ -45,7 +45,7 @@ from concordance.workflow import changed_files
 from concordance.workflow.checks import freshness
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
-from concordance.workflow.stages import extract, link, passes, public_names
+from concordance.workflow.stages import extract, link, passes, public_names, shared_cache
 from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
@@ -125,6 +125,8 @@ class Build:
             # Absolute paths, as workers run in another folder.
             where, at = os.path.abspath(self.root), os.path.abspath(own)
             cache = "" if self.scratch_store else cache_folder()
+            if self.config.shared_cache and cache:
+                cache = shared_cache.usable_cache_folder(cache, at, self.config.cache_bytes)
             job = extract.Job(where, self.config, cache, readers, headers, at)
             self._update(job, folder, entries, before, changed, gone, head, renewed)
 
@@ -195,8 +197,8 @@ class Build:
             text: TextWriter | None = None
             try:
                 text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
-                with self._step("extract"):
-                    self._extract(pool, writer, text, job, changed)
+                with self._step("extract"), self._sharing(pool, job, changed) as fresh:
+                    fresh.extend(self._extract(pool, writer, text, job, changed))
                 for path in gone:
                     writer.remove(path)
                     text.remove(path)
@@ -257,6 +259,20 @@ class Build:
             table = macros.merge([*unchanged, *learned.values()])
         return list(learned.items()), table
 
+    @contextmanager
+    def _sharing(
+        self, pool: workers_pool.Pool, job: extract.Job, changed: list[ListedFile]
+    ) -> Iterator[list[shared_cache.FreshFacts]]:
+        """Fetch facts from the shared cache, if there is one, and afterwards store those that are put into the list."""
+        fresh: list[shared_cache.FreshFacts] = []
+        if not (self.config.shared_cache and job.cache_folder and changed):
+            yield fresh
+            return
+        stage = shared_cache.SharedCacheStage(job, self.config.shared_cache, pool, self._report)
+        stage.fetch(changed)
+        yield fresh
+        stage.store(fresh)
+
     def _extract(
         self,
         pool: workers_pool.Pool,
@@ -264,7 +280,9 @@ class Build:
         text: TextWriter,
         job: extract.Job,
         changed: list[ListedFile],
-    ) -> None:
+    ) -> list[shared_cache.FreshFacts]:
+        """Extract changed files and store them; return which facts are new."""
+        found: list[shared_cache.FreshFacts] = []
         work = partial(extract.extract_files, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
             for result in workers_pool.map_batches(pool, work, _batches(changed, BATCH_BYTES)):
@@ -272,11 +290,13 @@ class Build:
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
                 cache.put([(reading.key, extract.pack_facts(reading)) for reading in fresh])
+                found += [shared_cache.FreshFacts(one.file.digest, one.key, one.file.size) for one in fresh]
                 for reading in readings:
                     self._count(reading)
                     text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)
                 self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
             cache.trim()
+        return found
 
     def _check(self, writer: StoreWriter, before: LastBuild | None) -> dict[str, str]:
         """Run ruff on the changed Python files, or on all if the last ruff was another one or failed."""

@@ -41,6 +41,7 @@ class Job(NamedTuple):
     readers: str  # version of all code that extracts facts
     headers: str  # language of headers that could be of several
     scratch: str  # this build's temporary folder: the macros, and the file that each worker is reading
+    shared_cache: str = ""  # address of a cache that several machines share
 
 
 GIVEN_UP = "given up: "  # begins the note of a file that is not tried again before it changes

@@ -1,0 +1,202 @@
+"""A cache of facts that several machines share: any storage that `fsspec` can reach, such as an S3 bucket.
+
+In: the address of a folder there, and the version of the readers. Out: which facts exist for which content, and the
+facts. Nothing in the storage is trusted: an object that is not as this module writes it, or larger than it may be, and
+an entry whose digest does not fit its key, are skipped, and their files are parsed.
+
+An object for each file would cost a request for each. Instead, each upload writes a *segment*, with the facts of many
+files in compressed blocks, and an *index* of it, by which readers find the blocks that they need. Both are named after
+their content and never change, so builders need no lock. A version of the readers has a folder of its own; old ones
+can be deleted at any time, for example by a rule of the bucket.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+import zstandard
+
+from concordance.base.errors import ConcordanceError
+from concordance.facts.cache import checked, sealed
+
+_MAGIC = b"concord1"
+_DIGEST = 16  # bytes
+_ROW = struct.Struct("<32s32sQII")  # digest of a content, key of its facts, and the place of their block
+_ENTRY = struct.Struct("<32sI")  # key and size of a sealed value
+BLOCK_BYTES = 1 << 20  # of facts in a block, before compression
+_MAX_BLOCK = 256 << 20  # bytes, compressed or not: more than the facts of the largest file that is parsed
+_MAX_INDEX = 64 << 20  # bytes of an index, compressed or not
+_MAX_INDEXES = 20_000  # indexes that are read
+_MAX_SAME = 8  # facts for one content: they differ by its language, its encoding and the macros it uses
+_NAME = re.compile(r"[0-9a-f]{32}")
+_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@|[?#].*")
+_TIMEOUTS = {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}  # seconds
+
+
+class SharedCacheFailed(ConcordanceError):
+    """The storage cannot be read or written."""
+
+
+class Block(NamedTuple):
+    """The place of a block."""
+
+    segment: str
+    at: int
+    size: int
+    unpacked: int  # its size when it is decompressed
+
+
+class SharedCache:
+    """The folder of one version in a shared storage."""
+
+    def __init__(self, address: str, version: str) -> None:
+        """Connect to `address`; a path without a scheme is a local folder."""
+        self.address = address if "://" in address else f"file://{os.path.abspath(address)}"
+        try:
+            import fsspec
+
+            scheme = self.address.partition("://")[0]
+            options = {"config_kwargs": _TIMEOUTS} if scheme in ("s3", "s3a") else {}
+            self._storage, folder = fsspec.url_to_fs(self.address, use_listings_cache=False, **options)
+        except Exception as error:
+            raise self._failed("opened", error) from None
+        self._folder = f"{folder.rstrip('/')}/{version}"
+
+    def read_index(self) -> dict[bytes, list[tuple[bytes, Block]]]:
+        """Return the keys of facts and their blocks, by the digest of the content that they are about."""
+        try:
+            listed = self._storage.find(f"{self._folder}/index", detail=True)
+            known = sorted(path for path, about in listed.items() if (about.get("size") or 0) <= _MAX_INDEX)
+            paths = [path for path in known if _NAME.fullmatch(path.rpartition("/")[2])][:_MAX_INDEXES]
+            objects = self._storage.cat(paths, on_error="omit") if paths else {}
+        except FileNotFoundError:  # nobody has written yet
+            return {}
+        except Exception as error:
+            raise self._failed("read", error) from None
+        found: dict[bytes, list[tuple[bytes, Block]]] = {}
+        for path in paths:
+            for digest, key, block in _index_rows(path.rpartition("/")[2], objects.get(path, b"")):
+                same = found.setdefault(digest, [])
+                if len(same) < _MAX_SAME:
+                    same.append((key, block))
+        return found
+
+    def read_blocks(self, blocks: list[Block]) -> tuple[list[tuple[bytes, bytes]], int]:
+        """Return the keys and facts in blocks, and how many blocks and entries are missing or damaged."""
+        starts = [block.at for block in blocks]
+        ends = [block.at + block.size for block in blocks]
+        try:
+            paths = [f"{self._folder}/segment/{block.segment}" for block in blocks]
+            pieces = self._storage.cat_ranges(paths, starts, ends, on_error="return")
+        except Exception as error:
+            raise self._failed("read", error) from None
+        found, damaged = [], 0
+        for block, piece in zip(blocks, pieces, strict=True):
+            if isinstance(piece, Exception) and not isinstance(piece, FileNotFoundError):
+                raise self._failed("read", piece)
+            entries = list(_entries(block, piece)) if isinstance(piece, bytes) else []
+            found += [(key, facts) for key, facts in entries if facts is not None]
+            damaged += sum(facts is None for _, facts in entries) or not entries
+        return found, damaged
+
+    def write(self, rows: Iterable[tuple[bytes, bytes, bytes]]) -> int:
+        """Store facts, each with the digest of its content and its key; return the bytes that were written."""
+        segment, index = bytearray(), bytearray()
+        for block in _blocks(rows):
+            body = b"".join(_ENTRY.pack(key, len(value)) + value for _, key, value in block)
+            packed = zstandard.compress(body, 3)
+            for digest, key, _ in block:
+                index += _ROW.pack(digest, key, len(segment), len(packed), len(body))
+            segment += packed
+        if not segment:
+            return 0
+        name = blake2b(segment, digest_size=_DIGEST).hexdigest()
+        packed_index = zstandard.compress(bytes(index), 3)
+        try:
+            if self._storage.protocol in ("file", ("file", "local")):
+                for kind in ("segment", "index"):
+                    self._storage.makedirs(f"{self._folder}/{kind}", exist_ok=True)
+            self._storage.pipe_file(f"{self._folder}/segment/{name}", bytes(segment))
+            self._storage.pipe_file(f"{self._folder}/index/{name}", _MAGIC + _seal(name, packed_index) + packed_index)
+        except Exception as error:
+            raise self._failed("written", error) from None
+        return len(segment) + len(packed_index)
+
+    def _failed(self, done: str, error: Exception) -> SharedCacheFailed:
+        """Describe an error without its text, which may contain credentials."""
+        return SharedCacheFailed(f"The shared cache {public_address(self.address)} cannot be {done}: {_reason(error)}")
+
+
+def public_address(address: str) -> str:
+    """Return an address without what may be a secret in it."""
+    return _CREDENTIALS.sub("", address)
+
+
+def _reason(error: Exception) -> str:
+    name = type(error).__name__
+    if isinstance(error, ModuleNotFoundError | ImportError):
+        return "it needs the extra `cache`: pip install 'repo-concordance[cache]'"
+    if isinstance(error, PermissionError) or name in ("NoCredentialsError", "PartialCredentialsError"):
+        return "access was denied; check the credentials"
+    if isinstance(error, ConnectionError | TimeoutError) or "Connect" in name or "Timeout" in name:
+        return "the server cannot be reached"
+    return error.strerror if isinstance(error, OSError) and error.strerror and error.errno in _LOCAL else name
+
+
+_LOCAL = (2, 13, 17, 20, 21, 28, 30, 122)  # error numbers of a local disk, whose messages name nothing secret
+
+
+def _seal(name: str, data: bytes) -> bytes:
+    return blake2b(data, key=name.encode(), digest_size=_DIGEST).digest()
+
+
+def _index_rows(name: str, data: object) -> Iterator[tuple[bytes, bytes, Block]]:
+    """Yield the rows of an index; none if it is damaged."""
+    head = len(_MAGIC) + _DIGEST
+    if not isinstance(data, bytes) or data[:head] != _MAGIC + _seal(name, data[head:]):
+        return
+    rows = _decompress(data[head:], _MAX_INDEX)
+    if len(rows) % _ROW.size:
+        return
+    for digest, key, at, size, unpacked in _ROW.iter_unpack(rows):
+        if size <= _MAX_BLOCK and unpacked <= _MAX_BLOCK and at < 1 << 40:
+            yield digest, key, Block(name, at, size, unpacked)
+
+
+def _decompress(data: bytes, most: int) -> bytes:
+    """Return decompressed data; nothing if it is damaged or larger than it may be."""
+    try:
+        if not 0 <= zstandard.frame_content_size(data) <= most:
+            return b""
+        return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompress(data, max_output_size=most)
+    except zstandard.ZstdError:
+        return b""
+
+
+def _entries(block: Block, data: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield the keys and facts in a block; None for facts that are damaged."""
+    body = _decompress(data, block.unpacked) if len(data) == block.size else b""
+    at = 0
+    while at + _ENTRY.size <= len(body):
+        key, size = _ENTRY.unpack_from(body, at)
+        at += _ENTRY.size
+        yield key, checked(key, body[at : at + size])
+        at += size
+
+
+def _blocks(rows: Iterable[tuple[bytes, bytes, bytes]]) -> Iterator[list[tuple[bytes, bytes, bytes]]]:
+    """Yield rows in blocks, with their facts sealed."""
+    now, size = list[tuple[bytes, bytes, bytes]](), 0
+    for digest, key, facts in rows:
+        now.append((digest, key, sealed(key, facts)))
+        size += len(facts)
+        if size >= BLOCK_BYTES:
+            yield now
+            now, size = [], 0
+    if now:
+        yield now
