@@ -1,0 +1,181 @@
+"""The cache that several machines share: what one has read, no other parses again; nothing in it is trusted, and nothing depends on it.
+
+With a folder as the storage; with a real S3 server if `moto[server]` and `s3fs` are installed (290 MB, not among the development tools).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from concordance.facts.shared_cache import _MAGIC, _ROW, Block, SharedCache, SharedCacheFailed, _seal
+from tests.support.program import concord
+from tests.support.stored import dump
+
+
+def write_repository(folder: Path, numbers: range, name: str = "file") -> Path:
+    """Files with more text than `MIN_BYTES`."""
+    folder.mkdir(parents=True)
+    for number in numbers:
+        lines = [f"def {name}_{number}_{line}(value: int) -> int:\n    return value + {line}\n" for line in range(60)]
+        (folder / f"{name}{number}.py").write_text("\n".join(lines))
+    return folder
+
+
+def build(repo: Path, cache: Path, shared: str, **more: str) -> tuple[dict[str, int], str]:
+    env = {"CONCORDANCE_CACHE": str(cache), "CONCORDANCE_SHARED_CACHE": shared, **more}
+    done = concord("build", repo, "--no-book", "--yes", "--json", "--jobs", "2", env=env)
+    return json.loads(done.stdout), done.stderr
+
+
+def test_a_second_machine_parses_nothing(tmp_path: Path) -> None:
+    shared = f"file://{tmp_path}/bucket"
+    first, second = (write_repository(tmp_path / name, range(80)) for name in ("first", "second"))
+    assert build(first, tmp_path / "1", shared)[0]["cached"] == 0
+    found, errors = build(second, tmp_path / "2", shared)
+    assert (found["read"], found["cached"], errors) == (80, 80, "")
+    assert dump(first) == dump(second)
+
+
+def test_four_builders_at_once_lose_nothing(tmp_path: Path) -> None:
+    shared = f"file://{tmp_path}/bucket"
+    repos = [write_repository(tmp_path / f"repo{n}", range(70 * n, 70 * n + 90)) for n in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda repo: build(repo, tmp_path / f"cache-{repo.name}", shared), repos))
+    found, _ = build(write_repository(tmp_path / "all", range(300)), tmp_path / "last", shared)
+    assert (found["read"], found["cached"]) == (300, 300)
+
+
+def test_none_of_200_corrupted_entries_is_believed(tmp_path: Path) -> None:
+    """Bytes are changed, cut off, exchanged and appended, in segments and in indexes."""
+    rng = random.Random(1)
+    facts = {bytes([n]) * 32: rng.randbytes(2_000) for n in range(50)}
+    for number in range(200):
+        cache = SharedCache(f"file://{tmp_path}/{number}", "v")
+        cache.write((key, key, value) for key, value in facts.items())
+        target = rng.choice(sorted((tmp_path / str(number) / "v").rglob("*/*")))
+        data = bytearray(target.read_bytes())
+        at = rng.randrange(len(data))
+        change = number % 4
+        if change == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif change == 1:
+            del data[at:]
+        elif change == 2:
+            data[at : at + 64] = rng.randbytes(64)
+        else:
+            data[:at] = rng.randbytes(at)
+        target.write_bytes(data)
+        blocks = {block for rows in cache.read_index().values() for _, block in rows}
+        assert all(facts[key] == value for key, value in cache.read_blocks(sorted(blocks))[0])
+
+
+def test_hostile_objects_are_ignored(tmp_path: Path) -> None:
+    """With correct seals: rows that claim too much, a bomb, a path in place of a name, the facts of another key."""
+    cache = SharedCache(f"file://{tmp_path}", "v")
+    cache.write([(b"d" * 32, b"k" * 32, b"facts")])
+    [index] = (tmp_path / "v" / "index").iterdir()
+    huge = [_ROW.pack(b"d" * 32, b"k" * 32, 0, 1 << 31, 10), _ROW.pack(b"d" * 32, b"k" * 32, 0, 10, 1 << 31)]
+    for number, rows in enumerate([*huge, bytes(1 << 28), b"odd"]):
+        name = f"{number:032x}"
+        packed = zstandard.compress(rows)
+        (index.parent / name).write_bytes(_MAGIC + _seal(name, packed) + packed)
+    (index.parent / "..passwd").write_bytes(index.read_bytes())
+    (index.parent / ("f" * 32)).write_bytes(index.read_bytes())  # the index of another segment
+    [(key, block)] = cache.read_index()[b"d" * 32]
+    assert cache.read_blocks([block]) == ([(key, b"facts")], 0)
+    bomb = zstandard.compress(bytes(100 << 20))
+    (tmp_path / "v" / "segment" / block.segment).write_bytes(bomb)
+    assert cache.read_blocks([Block(block.segment, 0, len(bomb), 1000), block, Block("0" * 32, 0, 9, 9)]) == ([], 3)
+
+
+def test_a_build_does_without_a_broken_cache(tmp_path: Path) -> None:
+    repo = write_repository(tmp_path / "repo", range(80))
+    (tmp_path / "file").write_text("")
+    found, errors = build(repo, tmp_path / "1", f"{tmp_path}/file/bucket")
+    assert found["read"] == 80 and errors.count("goes on without it") == 1
+    found, errors = build(write_repository(tmp_path / "other", range(80)), tmp_path / "2", "nonsense://key:secret@host/x")
+    assert found["read"] == 80 and "The shared cache nonsense://host/x cannot be opened" in errors and "secret" not in errors
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = SharedCache(f"file://{tmp_path}", "v")
+
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device", "/secret")
+
+    monkeypatch.setattr(cache._storage, "pipe_file", full)
+    with pytest.raises(SharedCacheFailed, match="cannot be written: No space left on device$"):
+        cache.write([(b"d" * 32, b"k" * 32, b"facts")])
+
+
+def test_facts_come_back_even_without_a_local_cache(tmp_path: Path) -> None:
+    shared = f"file://{tmp_path}/bucket"
+    build(write_repository(tmp_path / "first", range(80)), tmp_path / "1", shared)
+    (tmp_path / "no").write_text("a file in place of the folder")
+    found, _ = build(write_repository(tmp_path / "second", range(80)), tmp_path / "no" / "cache", shared)
+    assert found["cached"] == 80
+
+
+# --- S3
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[dict[str, str]]:
+    pytest.importorskip("moto")
+    pytest.importorskip("s3fs")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    env = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": "hidden",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }  # fmt: skip
+    try:
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.2)
+        code = "import s3fs; s3fs.S3FileSystem().mkdir('bucket')"
+        subprocess.run([sys.executable, "-c", code], env={**os.environ, **env}, check=True)
+        yield env
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_s3(tmp_path: Path, s3: dict[str, str]) -> None:
+    repos = [write_repository(tmp_path / f"repo{n}", range(70 * n, 70 * n + 90)) for n in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda repo: build(repo, tmp_path / f"cache-{repo.name}", "s3://bucket/prefix", **s3), repos))
+    found, errors = build(write_repository(tmp_path / "all", range(300)), tmp_path / "last", "s3://bucket/prefix", **s3)
+    assert (found["read"], found["cached"], errors) == (300, 300, "")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "the server cannot be reached"),
+        ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"}, "access was denied"),
+    ],
+)
+def test_s3_that_cannot_be_used(tmp_path: Path, s3: dict[str, str], change: dict[str, str], message: str) -> None:
+    repo = write_repository(tmp_path / "repo", range(80))
+    found, errors = build(repo, tmp_path / "1", "s3://bucket/other", **{**s3, **change})
+    assert found["read"] == 80 and message in errors and errors.count("goes on without it") == 1
+    assert "hidden" not in errors
