@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 
 from concordance.facts.integrity.failures import FAILURES, is_access_error, is_disk_error
 from concordance.facts.schema import SIDE_SUFFIXES, connect
 
 _DIGEST = 16  # bytes
+_SIZES = struct.Struct("<II")
 _SMALLEST = 512  # minimum bytes of a database
 _TABLE = "CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, packed BLOB)"
 
@@ -93,6 +96,16 @@ class Cache:
         except FAILURES:
             return False
 
+    def items(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield all keys and their facts, without damaged ones."""
+        if self._connection is None:
+            return
+        with suppress(*FAILURES):
+            for key, value in self._connection.execute("SELECT key, packed FROM facts ORDER BY key"):
+                packed = checked(key, value)
+                if packed is not None:
+                    yield key, packed
+
     def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Store facts, all or none of them. A key that already exists had a damaged value."""
         if self._connection is None:
@@ -167,3 +180,15 @@ def checked(key: object, value: object) -> bytes | None:
     if not isinstance(key, bytes) or not isinstance(value, bytes):
         return None
     return value[_DIGEST:] if _digest(key, memoryview(value)[_DIGEST:]) == value[:_DIGEST] else None
+
+
+def join_cached(facts: bytes, flow: bytes, ends: bytes) -> bytes:
+    """Return a file's facts, flow and ends as one value of the cache."""
+    return _SIZES.pack(len(facts), len(flow)) + facts + flow + ends
+
+
+def split_cached(value: bytes) -> tuple[bytes, bytes, bytes]:
+    """Split a value of the cache into facts, flow and ends; struct.error if it is too short."""
+    size, flow = _SIZES.unpack_from(value)
+    at = _SIZES.size + size
+    return value[_SIZES.size : at], value[at : at + flow], value[at + flow :]

@@ -29,6 +29,7 @@ from concordance.base.model import (
     unpack_column,
 )  # fmt: skip
 from concordance.facts import schema
+from concordance.facts.cache import join_cached
 from concordance.facts.codec import (
     FileOutline,
     FileScopes,
@@ -90,6 +91,15 @@ class Facts(Store):
         """Return a file's facts; empty if it was not read."""
         packed = self._packed("facts", path)
         return self._decoded(unpack, packed) if packed is not None else FileFacts()
+
+    def cache_values(self) -> Iterator[bytes]:
+        """Yield what the cache of facts contains for each file, without its key."""
+        query = (
+            "SELECT facts.packed, flow.packed, ends.packed FROM facts "
+            "LEFT JOIN flow ON flow.file = facts.file LEFT JOIN ends ON ends.file = facts.file"
+        )
+        for row in self._rows(query):
+            yield join_cached(*(value or b"" for value in row))
 
     def outline(self, path: str) -> FileOutline:
         """Return a file's definitions and documentation; empty if it was not read."""

@@ -116,7 +116,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(28, "No space left on device", "/secret")
 
     monkeypatch.setattr(cache._storage, "pipe_file", full)
-    with pytest.raises(SharedCacheFailed, match="cannot be written: No space left on device$"):
+    with pytest.raises(SharedCacheFailed, match=r"cannot be written: No space left on device$"):
         cache.write([(b"d" * 32, b"k" * 32, b"facts")])
 
 

@@ -25,7 +25,7 @@ from concordance.collect import walk
 from concordance.collect.classify import Classifier
 from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
-from concordance.facts.cache import Cache
+from concordance.facts.cache import Cache, join_cached, split_cached
 from concordance.facts.codec import pack, unpack
 from concordance.facts.fulltext import index
 from concordance.facts.fulltext.words import WordNormalizer
@@ -183,7 +183,7 @@ def _extract_data(
     cached = state.cache.get(key)
     if cached is not None:
         with suppress(ValueError, struct.error):  # a damaged cache
-            packed, flow, ends = _split_cached(cached)
+            packed, flow, ends = split_cached(cached)
             facts = unpack(packed)
             return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
     facts = engine.extract(text, form.language, used)
@@ -196,16 +196,9 @@ def _extract_data(
     return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
 
 
-def _split_cached(value: bytes) -> tuple[bytes, bytes, bytes]:
-    """Split a value of the cache into facts, flow and ends."""
-    size, flow = struct.unpack_from("<II", value)
-    return value[8 : 8 + size], value[8 + size : 8 + size + flow], value[8 + size + flow :]
-
-
 def pack_facts(reading: ExtractedFile) -> bytes:
     """Return a file's facts, flow and ends as one value of the cache."""
-    sizes = struct.pack("<II", len(reading.packed), len(reading.flow))
-    return sizes + reading.packed + reading.flow + reading.ends
+    return join_cached(reading.packed, reading.flow, reading.ends)
 
 
 def _extracted_file(

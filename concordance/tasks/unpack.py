@@ -1,0 +1,69 @@
+"""`concord unpack`: replace a repository's store by one that `concord pack` wrote."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+
+import click
+
+from concordance.base.blocks import count_noun
+from concordance.base.config import cache_folder
+from concordance.base.confined_folder import open_regular_file
+from concordance.base.errors import NoPermission, UserError
+from concordance.facts.cache import Cache
+from concordance.facts.integrity import archive, lock
+from concordance.workflow import book_options, store_location, store_update
+from concordance.workflow.watch import service
+from concordance.workflow.workers import temp_folder
+
+
+@click.command("unpack")
+@click.argument("file", type=click.Path())
+@book_options.REPO
+@book_options.with_store
+@book_options.YES
+def command(file: str, repo: str | None, yes: bool) -> None:
+    """Replace a repository's store by the one in a file that `concord pack` wrote, and add its facts to the cache.
+
+    The file is checked completely before the store is touched. The next build reads only what differs.
+
+    \b
+    concord unpack ../store.concord
+    """
+    root = store_location.root_of(repo, yes)
+    config = store_update.read_settings(root).config
+    try:
+        with open_regular_file(file) as source:
+            folder = store_location.make_store(root)
+            with lock.hold_lock(folder, service.log), temp_folder.folder(folder) as temporary:
+                files = os.path.join(temporary, "files")
+                os.mkdir(files)
+                with closing(Cache(temporary, config.cache_bytes)) as facts:
+                    found = archive.unpack(source, files, facts)
+                    with closing(Cache(cache_folder(), config.cache_bytes)) as cache:
+                        cache.put(row for row in facts.items() if not cache.has(row[0]))
+                        cache.trim()
+                _replace_store(folder, files)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not os.path.lexists(file):
+            raise UserError(f"{file} does not exist", "Name a file that `concord pack` wrote") from error
+        reason = error.strerror or str(error)
+        raise NoPermission(f"{file} cannot be unpacked: {reason}", "Check the file and the disk") from error
+    what = f"{count_noun(found.files, 'file')} of the store, facts of {count_noun(found.facts, 'file')}"
+    click.echo(f"{folder}: {what}, {found.size / 1e6:,.1f} MB")
+
+
+def _replace_store(folder: str, files: str) -> None:
+    """Move the files of a store into place, the database last: a store without one is built anew."""
+    for name in os.listdir(folder):
+        if name.startswith(("index.db", "pages-")):
+            os.unlink(os.path.join(folder, name))
+    text = os.path.join(folder, "text")
+    if os.path.isdir(text) and not os.path.islink(text):
+        shutil.rmtree(text)
+    elif os.path.lexists(text):
+        os.unlink(text)
+    for name in sorted(os.listdir(files), key=lambda name: name == "index.db"):
+        os.rename(os.path.join(files, name), os.path.join(folder, name))
