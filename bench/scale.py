@@ -1,0 +1,87 @@
+"""`python -m bench scale [REPOSITORY [ray]]`: the coefficients of the model in `docs/scale.md`.
+
+In: a repository (a copy of `tests/sample` by default). Out: a table: processor time, bytes and memory of a cold build, of a build on a
+second machine with a shared cache in a folder, of `concord pack` and `concord unpack`; with `ray`, of a build on a local Ray, whose book
+must have the same bytes. Processor time is that of all processes, also of those that a fork server started, so it varies
+little on a busy machine; with `ray` it contains the start of Ray.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from bench import damage
+from tests.support.measure import run
+
+_SUBREAPER = 36  # of prctl(2): processes whose parent has ended become ours
+CONCORD = str(Path(sys.executable).parent / "concord")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _size(folder: Path, pattern: str = "") -> int:
+    return sum(path.stat().st_size for path in _files(folder) if pattern in str(path))
+
+
+def _measure(name: str, *args: str | Path, **env: str) -> tuple[float, str]:
+    """Runs the program; prints and returns the processor seconds of all its processes, and what it printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run([CONCORD, *map(str, args)], env=env)
+    for _ in range(100):
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.02)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{name:24} {spent:8.1f} s of processors {done.seconds:8.1f} s by the clock {done.peak / 1e6:8.0f} MB of memory", flush=True)
+    return spent, done.output
+
+
+def main(*arguments: str) -> None:
+    """Prints the table."""
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    source = Path(arguments[0]) if arguments else damage.SAMPLE
+    with tempfile.TemporaryDirectory(prefix="scale-") as name:
+        home = Path(name)
+        for one in ("first", "second", "third"):
+            shutil.copytree(source, home / one, symlinks=True, ignore=shutil.ignore_patterns(".concordance", ".git"))
+        shared = {"CONCORDANCE_SHARED_CACHE": f"file://{home}/bucket"}
+        build = ("build", "--yes", "--json", "--no-book")
+        cold, output = _measure("cold build", *build, home / "first", CONCORDANCE_CACHE=f"{home}/1", **shared)
+        summary = json.loads(output[output.index("{") :])
+        _measure("second machine", *build, home / "second", CONCORDANCE_CACHE=f"{home}/2", **shared)
+        _measure("no change", *build, home / "second", CONCORDANCE_CACHE=f"{home}/2", **shared)
+        pages, _ = _measure("pages", "build", "--yes", "--json", home / "first", CONCORDANCE_CACHE=f"{home}/1")
+        _measure("pack", "pack", home / "file", "--repo", home / "first", CONCORDANCE_CACHE=f"{home}/1")
+        _measure("unpack", "unpack", home / "file", "--repo", home / "third", "--yes", CONCORDANCE_CACHE=f"{home}/3")
+        if "ray" in arguments:
+            shutil.rmtree(home / "third")
+            shutil.copytree(source, home / "third", symlinks=True, ignore=shutil.ignore_patterns(".concordance", ".git"))
+            ray = ("--executor", "ray", "--out", home / "third" / ".concordance" / "book")
+            _measure("everything, with Ray", "build", "--yes", "--json", home / "third", *ray, CONCORDANCE_CACHE=f"{home}/4")
+            books = [{str(p.relative_to(b)): p.read_bytes() for p in _files(b)} for b in (home / n / ".concordance/book" for n in ("first", "third"))]
+            print(f"the books have {'the same bytes' if books[0] == books[1] else 'DIFFERENT BYTES'}")
+        text, files = summary["bytes"], summary["files"]
+        print(f"\n{files:,} files, {text / 1e6:,.1f} MB; per MB of source: {cold / text * 1e6:.2f} s to build, {pages / text * 1e6:.2f} s for pages")
+        store = home / "first" / ".concordance"
+        sizes = {
+            "store": _size(store) - _size(store, "/book/"), "book": _size(store, "/book/"), "cache": _size(home / "1"),
+            "shared cache": _size(home / "bucket"), "archive": (home / "file").stat().st_size,
+        }  # fmt: skip
+        for what, size in sizes.items():
+            print(f"{what:24} {size / text:8.2f} bytes for a byte of source")
+        print(f"{'index of shared cache':24} {_size(home / 'bucket', '/index/') / files:8.0f} bytes for a file")
+        print("seconds by step:", json.dumps({step: round(value, 1) for step, value in summary["seconds"].items()}))
