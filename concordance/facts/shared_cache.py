@@ -1,4 +1,4 @@
-"""A cache of facts that several machines share: any storage that `fsspec` can reach, such as an S3 bucket.
+"""A cache of facts that several machines share, in any storage that `fsspec` can reach.
 
 In: the address of a folder there, and the version of the readers. Out: which facts exist for which content, and the
 facts. Nothing in the storage is trusted: an object that is not as this module writes it, or larger than it may be, and
