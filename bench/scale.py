@@ -1,9 +1,8 @@
-"""`python -m bench scale [REPOSITORY [ray]]`: the coefficients of the model in `docs/scale.md`.
+"""`python -m bench scale [REPOSITORY]`: what a shared cache and a packed store cost.
 
 In: a repository (a copy of `tests/sample` by default). Out: a table: processor time, bytes and memory of a cold build, of a build on a
-second machine with a shared cache in a folder, of `concord pack` and `concord unpack`; with `ray`, of a build on a local Ray, whose book
-must have the same bytes. Processor time is that of all processes, also of those that a fork server started, so it varies
-little on a busy machine; with `ray` it contains the start of Ray.
+second machine with a shared cache in a folder, of `concord pack` and `concord unpack`. Processor time is that of all processes, also of
+those that a fork server started, so it varies little on a busy machine.
 """
 
 from __future__ import annotations
@@ -67,13 +66,6 @@ def main(*arguments: str) -> None:
         pages, _ = _measure("pages", "build", "--yes", "--json", home / "first", CONCORDANCE_CACHE=f"{home}/1")
         _measure("pack", "pack", home / "file", "--repo", home / "first", CONCORDANCE_CACHE=f"{home}/1")
         _measure("unpack", "unpack", home / "file", "--repo", home / "third", "--yes", CONCORDANCE_CACHE=f"{home}/3")
-        if "ray" in arguments:
-            shutil.rmtree(home / "third")
-            shutil.copytree(source, home / "third", symlinks=True, ignore=shutil.ignore_patterns(".concordance", ".git"))
-            ray = ("--executor", "ray", "--out", home / "third" / ".concordance" / "book")
-            _measure("everything, with Ray", "build", "--yes", "--json", home / "third", *ray, CONCORDANCE_CACHE=f"{home}/4")
-            books = [{str(p.relative_to(b)): p.read_bytes() for p in _files(b)} for b in (home / n / ".concordance/book" for n in ("first", "third"))]
-            print(f"the books have {'the same bytes' if books[0] == books[1] else 'DIFFERENT BYTES'}")
         text, files = summary["bytes"], summary["files"]
         print(f"\n{files:,} files, {text / 1e6:,.1f} MB; per MB of source: {cold / text * 1e6:.2f} s to build, {pages / text * 1e6:.2f} s for pages")
         store = home / "first" / ".concordance"

@@ -45,7 +45,7 @@ from concordance.workflow import changed_files
 from concordance.workflow.checks import freshness
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
-from concordance.workflow.stages import extract, link, passes, public_names, shared_cache
+from concordance.workflow.stages import extract, link, passes, public_names
 from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
@@ -126,7 +126,7 @@ class Build:
             where, at = os.path.abspath(self.root), os.path.abspath(own)
             cache = "" if self.scratch_store else cache_folder()
             if self.config.shared_cache and cache:
-                cache = shared_cache.usable_cache_folder(cache, at, self.config.cache_bytes)
+                cache = _usable_cache_folder(cache, at, self.config.cache_bytes)
             job = extract.Job(where, self.config, cache, readers, headers, at)
             self._update(job, folder, entries, before, changed, gone, head, renewed)
 
@@ -262,12 +262,14 @@ class Build:
     @contextmanager
     def _sharing(
         self, pool: workers_pool.Pool, job: extract.Job, changed: list[ListedFile]
-    ) -> Iterator[list[shared_cache.FreshFacts]]:
+    ) -> Iterator[list[extract.FreshFacts]]:
         """Fetch facts from the shared cache, if there is one, and afterwards store those that are put into the list."""
-        fresh: list[shared_cache.FreshFacts] = []
+        fresh: list[extract.FreshFacts] = []
         if not (self.config.shared_cache and job.cache_folder and changed):
             yield fresh
             return
+        from concordance.workflow.stages import shared_cache  # most builds do not need what it imports
+
         stage = shared_cache.SharedCacheStage(job, self.config.shared_cache, pool, self._report)
         stage.fetch(changed)
         yield fresh
@@ -280,9 +282,9 @@ class Build:
         text: TextWriter,
         job: extract.Job,
         changed: list[ListedFile],
-    ) -> list[shared_cache.FreshFacts]:
+    ) -> list[extract.FreshFacts]:
         """Extract changed files and store them; return which facts are new."""
-        found: list[shared_cache.FreshFacts] = []
+        found: list[extract.FreshFacts] = []
         work = partial(extract.extract_files, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
             for result in workers_pool.map_batches(pool, work, _batches(changed, BATCH_BYTES)):
@@ -290,7 +292,7 @@ class Build:
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
                 cache.put([(reading.key, extract.pack_facts(reading)) for reading in fresh])
-                found += [shared_cache.FreshFacts(one.file.digest, one.key, one.file.size) for one in fresh]
+                found += [extract.FreshFacts(one.file.digest, one.key, one.file.size) for one in fresh]
                 for reading in readings:
                     self._count(reading)
                     text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)
@@ -395,6 +397,12 @@ class Build:
 def _batches(entries: list[ListedFile], max_bytes: int) -> Iterator[list[ListedFile]]:
     """Yield entries in batches of about the same size, large files first, so that none is left for the end."""
     return workers_pool.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, max_bytes)
+
+
+def _usable_cache_folder(folder: str, scratch: str, largest: int) -> str:
+    """Return the folder of the local cache; if it cannot be used, one that lasts as long as the build."""
+    with closing(Cache(folder, largest)) as local:
+        return folder if local.is_open else os.path.join(scratch, "cache")
 
 
 def _macro_endings() -> tuple[str, ...]:

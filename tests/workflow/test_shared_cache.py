@@ -128,6 +128,13 @@ def test_facts_come_back_even_without_a_local_cache(tmp_path: Path) -> None:
     assert found["cached"] == 80
 
 
+def test_a_repository_cannot_name_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    for key in ("shared_cache", "cache", "address"):
+        (tmp_path / "concordance.toml").write_text(f'{key} = "s3://bucket/prefix"\n')
+        assert f"unknown key `{key}`" in concord("build", tmp_path, code=2).stderr
+
+
 # --- S3
 
 

@@ -44,6 +44,14 @@ class Job(NamedTuple):
     shared_cache: str = ""  # address of a cache that several machines share
 
 
+class FreshFacts(NamedTuple):
+    """Facts that this build has extracted."""
+
+    digest: str  # of the file's content
+    key: bytes
+    size: int  # of the file
+
+
 GIVEN_UP = "given up: "  # begins the note of a file that is not tried again before it changes
 
 

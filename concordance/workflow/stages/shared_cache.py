@@ -8,7 +8,6 @@ shared cache is never essential: if it fails, the build says so once and goes on
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import cache, partial
@@ -20,21 +19,13 @@ from concordance.base.model import ListedFile, Skip
 from concordance.collect import walk
 from concordance.facts.cache import Cache
 from concordance.facts.shared_cache import Block, SharedCache, SharedCacheFailed, public_address
-from concordance.workflow.stages.extract import Job
+from concordance.workflow.stages.extract import FreshFacts, Job
 from concordance.workflow.workers import pool
 
 MIN_BYTES = 200_000  # of changed files: for less, asking takes longer than extracting
 _FETCHED_BYTES = 4 << 20  # compressed bytes that a task fetches
 _WRITTEN_BYTES = 4 << 20  # bytes of files whose facts a task writes
 _HASHED_BYTES = 8 << 20
-
-
-class FreshFacts(NamedTuple):
-    """Facts that this build has extracted."""
-
-    digest: str  # of the file's content
-    key: bytes
-    size: int  # of the file
 
 
 class _Wanted(NamedTuple):
@@ -137,9 +128,3 @@ def _write(job: Job, fresh: list[FreshFacts]) -> int:
     with closing(Cache(job.cache_folder, job.config.cache_bytes)) as local:
         rows = ((bytes.fromhex(one.digest), one.key, local.get(one.key)) for one in fresh)
         return _shared(job).write((digest, key, facts) for digest, key, facts in rows if facts is not None)
-
-
-def usable_cache_folder(folder: str, scratch: str, largest: int) -> str:
-    """Return the folder of the local cache; if it cannot be used, one that lasts as long as the build."""
-    with closing(Cache(folder, largest)) as local:
-        return folder if local.is_open else os.path.join(scratch, "cache")
