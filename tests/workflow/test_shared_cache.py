@@ -1,18 +1,12 @@
 """The cache that several machines share: what one has read, no other parses again; nothing in it is trusted, and nothing depends on it.
 
-With a folder as the storage; with a real S3 server if `moto[server]` and `s3fs` are installed (290 MB, not among the development tools).
+With a folder as the storage; other storages are reached through `fsspec` in the same way, but no test contacts a server.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -133,56 +127,3 @@ def test_a_repository_cannot_name_a_cache(tmp_path: Path) -> None:
     for key in ("shared_cache", "cache", "address"):
         (tmp_path / "concordance.toml").write_text(f'{key} = "s3://bucket/prefix"\n')
         assert f"unknown key `{key}`" in concord("build", tmp_path, code=2).stderr
-
-
-# --- S3
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[dict[str, str]]:
-    pytest.importorskip("moto")
-    pytest.importorskip("s3fs")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    env = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": "hidden",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }  # fmt: skip
-    try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.2)
-        code = "import s3fs; s3fs.S3FileSystem().mkdir('bucket')"
-        subprocess.run([sys.executable, "-c", code], env={**os.environ, **env}, check=True)
-        yield env
-    finally:
-        server.kill()
-        server.wait()
-
-
-def test_s3(tmp_path: Path, s3: dict[str, str]) -> None:
-    repos = [write_repository(tmp_path / f"repo{n}", range(70 * n, 70 * n + 90)) for n in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda repo: build(repo, tmp_path / f"cache-{repo.name}", "s3://bucket/prefix", **s3), repos))
-    found, errors = build(write_repository(tmp_path / "all", range(300)), tmp_path / "last", "s3://bucket/prefix", **s3)
-    assert (found["read"], found["cached"], errors) == (300, 300, "")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "the server cannot be reached"),
-        ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"}, "access was denied"),
-    ],
-)
-def test_s3_that_cannot_be_used(tmp_path: Path, s3: dict[str, str], change: dict[str, str], message: str) -> None:
-    repo = write_repository(tmp_path / "repo", range(80))
-    found, errors = build(repo, tmp_path / "1", "s3://bucket/other", **{**s3, **change})
-    assert found["read"] == 80 and message in errors and errors.count("goes on without it") == 1
-    assert "hidden" not in errors
