@@ -13,7 +13,7 @@ from concordance.base.config import cache_folder
 from concordance.base.errors import NoPermission, UserError
 from concordance.facts.cache import Cache
 from concordance.facts.integrity import archive, lock
-from concordance.workflow import book_options, store_location, store_update
+from concordance.workflow import book_options, store_location
 from concordance.workflow.watch import service
 
 
@@ -35,7 +35,7 @@ def command(file: str, repo: str | None, yes: bool) -> None:
         raise UserError(f"{root} has no store", "Build it first: concord build")
     if os.path.lexists(file) and not _is_archive(file):
         raise UserError(f"{file} exists, and was not written by `concord pack`", "Name another file")
-    config = store_update.read_settings(root).config
+    config = book_options.read_settings(root).config
     beside = os.path.dirname(os.path.abspath(file))
     try:
         handle, temporary = tempfile.mkstemp(dir=beside, prefix=".concordance-")

@@ -14,7 +14,7 @@ from concordance.base.confined_folder import open_regular_file
 from concordance.base.errors import NoPermission, UserError
 from concordance.facts.cache import Cache
 from concordance.facts.integrity import archive, lock
-from concordance.workflow import book_options, store_location, store_update
+from concordance.workflow import book_options, store_location
 from concordance.workflow.watch import service
 from concordance.workflow.workers import temp_folder
 
@@ -33,7 +33,7 @@ def command(file: str, repo: str | None, yes: bool) -> None:
     concord unpack ../store.concord
     """
     root = store_location.root_of(repo, yes)
-    config = store_update.read_settings(root).config
+    config = book_options.read_settings(root).config
     try:
         with open_regular_file(file) as source:
             folder = store_location.make_store(root)
