@@ -23,11 +23,12 @@ from concordance.workflow.watch import service
 @book_options.with_store
 @book_options.YES
 def command(file: str, repo: str | None, yes: bool) -> None:
-    """Write a repository's store, and what the cache has of its files, into one compressed file.
+    """Write a repository's store and the cached facts of its files into one compressed file.
+
+    On another machine, in a clone, `concord unpack` reads it.
 
     \b
     concord pack ../store.concord
-    concord unpack ../store.concord     on another machine, in a clone
     """
     root = store_location.root_of(repo, yes)
     folder = store_location.check_store(root)
