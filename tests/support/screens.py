@@ -48,7 +48,7 @@ _ASKED = (
     "check --jobs 1",
     "verify --jobs 1",
 )  # fmt: skip
-_HELPED = ("batch", "init", "lsp", "mcp", "serve", "watch", "workspace")  # which wait for something, or write
+_HELPED = ("batch", "init", "lsp", "mcp", "pack", "serve", "unpack", "watch", "workspace")  # which wait for something, or write
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b]*\x1b\\")
 
 
