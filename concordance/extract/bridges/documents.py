@@ -38,7 +38,7 @@ _FENCE = re.compile(
 )
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t](.*)$", re.M)
 _BLOCK = re.compile(
-    r"^([ \t]{0,40})(?:\.\.[ \t]+(?:(?:source)?code|code-block|testcode)::[ \t]*(?:python3?|py|pycon)?|[^\n]*[^:\n]::)"
+    r"^([ \t]{0,40}+)(?:\.\.[ \t]+(?:(?:source)?code|code-block|testcode)::[ \t]*(?:python3?|py|pycon)?|[^\n]*[^:\n]::)"
     r"\s*?\n"
     r"((?:[ \t]*\n|\1[ \t]+[^\n]*\n?)+)", re.M
 )  # fmt: skip

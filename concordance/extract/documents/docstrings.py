@@ -134,7 +134,8 @@ def _first_sentence(text: str) -> str:
             continue
         rest = text[match.end() : match.end() + 2].lstrip()
         if match[0][0] == "." and rest:
-            before = WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+            follows_word = text[match.start() - 1 : match.start()].isalpha()
+            before = WORD_BEFORE.search(text, max(0, match.start() - 40), match.start()) if follows_word else None
             word = before[0].lower() if before else ""
             if word in _ABBREVIATIONS or (len(word) == 1 and before and before[0].isupper()):
                 continue
