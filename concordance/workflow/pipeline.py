@@ -45,7 +45,7 @@ from concordance.workflow import changed_files
 from concordance.workflow.checks import freshness
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
-from concordance.workflow.stages import extract, link, passes, public_names
+from concordance.workflow.stages import extract, link, passes, public_names, shared_cache
 from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
@@ -268,8 +268,6 @@ class Build:
         if not (self.config.shared_cache and job.cache_folder and changed):
             yield fresh
             return
-        from concordance.workflow.stages import shared_cache  # most builds do not need what it imports
-
         stage = shared_cache.SharedCacheStage(job, self.config.shared_cache, pool, self._report)
         stage.fetch(changed)
         yield fresh

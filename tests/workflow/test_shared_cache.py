@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from concordance.facts.shared_cache import _MAGIC, _ROW, Block, SharedCache, SharedCacheFailed, _seal
+from concordance.facts.integrity.shared_cache import _MAGIC, _ROW, CachedBlock, SharedCache, SharedCacheFailed, _seal
 from tests.support.program import concord
 from tests.support.stored import dump
 
@@ -91,7 +91,7 @@ def test_hostile_objects_are_ignored(tmp_path: Path) -> None:
     assert cache.read_blocks([block]) == ([(key, b"facts")], 0)
     bomb = zstandard.compress(bytes(100 << 20))
     (tmp_path / "v" / "segment" / block.segment).write_bytes(bomb)
-    assert cache.read_blocks([Block(block.segment, 0, len(bomb), 1000), block, Block("0" * 32, 0, 9, 9)]) == ([], 3)
+    assert cache.read_blocks([CachedBlock(block.segment, 0, len(bomb), 1000), block, CachedBlock("0" * 32, 0, 9, 9)]) == ([], 3)
 
 
 def test_a_build_does_without_a_broken_cache(tmp_path: Path) -> None:

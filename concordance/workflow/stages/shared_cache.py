@@ -18,7 +18,7 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile, Skip
 from concordance.collect import walk
 from concordance.facts.cache import Cache
-from concordance.facts.shared_cache import Block, SharedCache, SharedCacheFailed, public_address
+from concordance.facts.integrity.shared_cache import CachedBlock, SharedCache, SharedCacheFailed, public_address
 from concordance.workflow.stages.extract import FreshFacts, Job
 from concordance.workflow.workers import pool
 
@@ -31,7 +31,7 @@ _HASHED_BYTES = 8 << 20
 class _Wanted(NamedTuple):
     """A block to fetch."""
 
-    block: Block
+    block: CachedBlock
     size: int
 
 
@@ -48,8 +48,8 @@ class SharedCacheStage:
         readable = [entry for entry in changed if entry.skip is Skip.NONE]
         if sum(entry.size for entry in readable) < MIN_BYTES:
             return
-        index: dict[bytes, list[tuple[bytes, Block]]] = {}
-        for found in self._run(_read_index, [[_Wanted(Block("", 0, 0, 0), 0)]]):
+        index: dict[bytes, list[tuple[bytes, CachedBlock]]] = {}
+        for found in self._run(_read_index, [[_Wanted(CachedBlock("", 0, 0, 0), 0)]]):
             index = found
         digests = set[bytes]()
         if index:
@@ -103,7 +103,7 @@ def _shared(job: Job) -> SharedCache:
     return _connected(job.shared_cache, job.readers)
 
 
-def _read_index(job: Job, wanted: list[_Wanted]) -> dict[bytes, list[tuple[bytes, Block]]]:
+def _read_index(job: Job, wanted: list[_Wanted]) -> dict[bytes, list[tuple[bytes, CachedBlock]]]:
     return _shared(job).read_index()
 
 

@@ -42,7 +42,7 @@ class SharedCacheFailed(ConcordanceError):
     """The storage cannot be read or written."""
 
 
-class Block(NamedTuple):
+class CachedBlock(NamedTuple):
     """The place of a block."""
 
     segment: str
@@ -67,7 +67,7 @@ class SharedCache:
             raise self._failed("opened", error) from None
         self._folder = f"{folder.rstrip('/')}/{version}"
 
-    def read_index(self) -> dict[bytes, list[tuple[bytes, Block]]]:
+    def read_index(self) -> dict[bytes, list[tuple[bytes, CachedBlock]]]:
         """Return the keys of facts and their blocks, by the digest of the content that they are about."""
         try:
             listed = self._storage.find(f"{self._folder}/index", detail=True)
@@ -78,7 +78,7 @@ class SharedCache:
             return {}
         except Exception as error:
             raise self._failed("read", error) from None
-        found: dict[bytes, list[tuple[bytes, Block]]] = {}
+        found: dict[bytes, list[tuple[bytes, CachedBlock]]] = {}
         for path in paths:
             for digest, key, block in _index_rows(path.rpartition("/")[2], objects.get(path, b"")):
                 same = found.setdefault(digest, [])
@@ -86,7 +86,7 @@ class SharedCache:
                     same.append((key, block))
         return found
 
-    def read_blocks(self, blocks: list[Block]) -> tuple[list[tuple[bytes, bytes]], int]:
+    def read_blocks(self, blocks: list[CachedBlock]) -> tuple[list[tuple[bytes, bytes]], int]:
         """Return the keys and facts in blocks, and how many blocks and entries are missing or damaged."""
         starts = [block.at for block in blocks]
         ends = [block.at + block.size for block in blocks]
@@ -155,7 +155,7 @@ def _seal(name: str, data: bytes) -> bytes:
     return blake2b(data, key=name.encode(), digest_size=_DIGEST).digest()
 
 
-def _index_rows(name: str, data: object) -> Iterator[tuple[bytes, bytes, Block]]:
+def _index_rows(name: str, data: object) -> Iterator[tuple[bytes, bytes, CachedBlock]]:
     """Yield the rows of an index; none if it is damaged."""
     head = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or data[:head] != _MAGIC + _seal(name, data[head:]):
@@ -165,7 +165,7 @@ def _index_rows(name: str, data: object) -> Iterator[tuple[bytes, bytes, Block]]
         return
     for digest, key, at, size, unpacked in _ROW.iter_unpack(rows):
         if size <= _MAX_BLOCK and unpacked <= _MAX_BLOCK and at < 1 << 40:
-            yield digest, key, Block(name, at, size, unpacked)
+            yield digest, key, CachedBlock(name, at, size, unpacked)
 
 
 def _decompress(data: bytes, most: int) -> bytes:
@@ -178,7 +178,7 @@ def _decompress(data: bytes, most: int) -> bytes:
         return b""
 
 
-def _entries(block: Block, data: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+def _entries(block: CachedBlock, data: bytes) -> Iterator[tuple[bytes, bytes | None]]:
     """Yield the keys and facts in a block; None for facts that are damaged."""
     body = _decompress(data, block.unpacked) if len(data) == block.size else b""
     at = 0
