@@ -20,8 +20,8 @@ from concordance.base.model import File, Skip, Trust
 from concordance.collect.blame import quick_head_commit
 from concordance.query.answers import Answer, Row, full_name
 from concordance.query.commands import ask
-from concordance.query.descriptions.absence import files_searched
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import files_searched
 from concordance.query.names.resolver import resolve_subject
 from concordance.serve.current_index import CurrentIndex
 

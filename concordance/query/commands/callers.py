@@ -6,8 +6,8 @@ from concordance.base.blocks import count_noun
 from concordance.base.model import Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
-from concordance.query.descriptions.absence import searched
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import searched
 from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
 from concordance.query.names.declarations import with_counterparts
 from concordance.query.names.display_names import display_name

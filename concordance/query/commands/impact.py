@@ -16,7 +16,6 @@ from concordance.collect.line_diff import changed_lines
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, page_start
-from concordance.query.descriptions.absence import files_searched, unread_languages
 from concordance.query.index.graphs.reachability import (
     CONTAINER_KINDS,
     MAX_EDGES,
@@ -30,6 +29,7 @@ from concordance.query.index.graphs.reachability import (
     test_command,
 )
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import files_searched, unread_languages
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
 

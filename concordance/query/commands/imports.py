@@ -5,8 +5,8 @@ from __future__ import annotations
 from concordance.base.blocks import count_noun
 from concordance.base.model import Import, Origin, Target
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
-from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import not_analysed
 from concordance.query.names.references import import_target
 
 HELP = """List what a file imports or includes, in source order, and what each import resolves to.

@@ -8,9 +8,9 @@ from concordance.base.model import Trust
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
-from concordance.query.descriptions.absence import searched
 from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import searched
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import with_counterparts
 from concordance.query.names.display_names import display_name

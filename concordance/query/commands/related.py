@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
-from concordance.query.descriptions.absence import files_searched
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import files_searched
 
 HELP = """List the files that are related to a file, best first.
 

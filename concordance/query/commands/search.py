@@ -5,8 +5,8 @@ from __future__ import annotations
 from concordance.base.errors import UserError
 from concordance.base.model import Kind
 from concordance.query.answers import Answer, AnswerPage, Option, paginate
-from concordance.query.descriptions.absence import files_searched
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import files_searched
 from concordance.query.names.resolver import similar_names
 from concordance.query.search.finder import find_results
 from concordance.query.search.request import FILE, FOLDER, parse_filters

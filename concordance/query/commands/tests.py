@@ -11,7 +11,6 @@ from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
-from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.graphs.reachability import (
     MAX_EDGES,
     ReachedSymbol,
@@ -34,6 +33,7 @@ from concordance.query.index.graphs.test_directness import (
     symbol_subject,
 )
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import not_analysed
 from concordance.query.names.resolver import resolve_subject
 
 HELP = """List the tests that may run a file or symbol, most direct first, with the reason and the command for each.

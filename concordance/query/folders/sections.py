@@ -26,13 +26,13 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Category
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
-from concordance.query.descriptions.absence import no_users_of_folder
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import describe_in_row
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import no_users_of_folder
 
 _BOXES = 24  # parts in a diagram
 _ARROWS = 40  # arrows in a diagram

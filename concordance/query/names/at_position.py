@@ -14,9 +14,9 @@ from concordance.base.errors import UserError
 from concordance.base.model import Occurrence, Op, Origin, Role, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
-from concordance.query.descriptions.absence import searched
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import searched
 from concordance.query.names.declarations import cached_counterparts, with_counterparts
 from concordance.query.names.import_trail import Hop, TrailFinder
 

@@ -30,9 +30,9 @@ from concordance.base.model import (
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, separator_of, split_key
-from concordance.query.descriptions.absence import unread_languages
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
+from concordance.query.names.absence import unread_languages
 from concordance.query.names.at_position import (
     POSITION,
     Resolution,

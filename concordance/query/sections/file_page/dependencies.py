@@ -31,9 +31,9 @@ from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Trust
 from concordance.extract.registry import is_prose
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.answers import category_rank
-from concordance.query.descriptions.absence import no_imports
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of, bridges_to, verbs
+from concordance.query.names.absence import no_imports
 from concordance.query.names.references import import_target
 from concordance.query.pages import bridge_page
 from concordance.query.sections.citations import link_to

@@ -23,13 +23,13 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
-from concordance.query.descriptions.absence import not_analysed
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of
 from concordance.query.index.graphs.test_directness import file_words
 from concordance.query.markup import first_sentence
+from concordance.query.names.absence import not_analysed
 from concordance.query.search.related_files import may_test, stem_of
 from concordance.query.sections.call_sequence import call_sequence
 from concordance.query.sections.central_definitions import CentralDefinition, explain, rank_definitions

@@ -17,8 +17,8 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import PatternPlace, Skip
-from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.file_model import FileModel
+from concordance.query.names.absence import not_analysed
 
 TITLE = Section.PATTERNS.value
 ORDER = 50

@@ -27,12 +27,12 @@ from concordance.base.model import EXECUTABLE_KINDS, Category, Skip, Trust
 from concordance.extract.registry import language_of
 from concordance.link.languages import loading_languages
 from concordance.query.answers import separator_of, split_key
-from concordance.query.descriptions.absence import not_analysed
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_to
 from concordance.query.index.graphs.reachability import STEPS
 from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub, loading_package, same_name_tests
 from concordance.query.index.repository import Index
+from concordance.query.names.absence import not_analysed
 from concordance.query.sections.examples import Example, find_examples
 from concordance.query.sections.tested_by import (
     MAX_TEST_FILES,
