@@ -21,8 +21,8 @@ from concordance.collect.blame import quick_head_commit
 from concordance.query.answers import Answer, Row, full_name
 from concordance.query.commands import ask
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import files_searched
 from concordance.query.names.resolver import resolve_subject
+from concordance.query.search.absence import files_searched
 from concordance.serve.current_index import CurrentIndex
 
 Review = Callable[[Index], list[Row]]  # what the uncommitted changes may break

@@ -7,12 +7,12 @@ from concordance.base.model import Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import searched
 from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
 from concordance.query.names.declarations import with_counterparts
 from concordance.query.names.display_names import display_name
 from concordance.query.names.references import add_unresolved_note
 from concordance.query.names.resolver import resolve_symbols
+from concordance.query.search.absence import searched
 
 HELP = """List the functions, classes and files that call a name, each once.
 

@@ -29,9 +29,9 @@ from concordance.query.index.graphs.reachability import (
     test_command,
 )
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import files_searched, unread_languages
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
+from concordance.query.search.absence import files_searched, unread_languages
 
 FIRST_TESTS = 20  # tests listed before everything else
 _FOLLOWED = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}  # edges that the search follows further

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concordance.base.model import Role, role_bit
 from concordance.query.answers import Answer, AnswerPage, Row, category_rank, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import files_searched, not_analysed, unseen
 from concordance.query.names.references import import_target
+from concordance.query.search.absence import files_searched, not_analysed, unseen
 
 HELP = """List the imports and includes of a file in other files, source before tests.
 

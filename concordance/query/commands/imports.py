@@ -6,8 +6,8 @@ from concordance.base.blocks import count_noun
 from concordance.base.model import Import, Origin, Target
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import not_analysed
 from concordance.query.names.references import import_target
+from concordance.query.search.absence import not_analysed
 
 HELP = """List what a file imports or includes, in source order, and what each import resolves to.
 

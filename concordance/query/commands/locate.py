@@ -5,7 +5,7 @@ from __future__ import annotations
 from concordance.base.errors import UserError
 from concordance.query.answers import Answer, AnswerPage, Option, full_name, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import files_searched
+from concordance.query.search.absence import files_searched
 from concordance.query.search.suspects import find_suspects
 
 HELP = """List the files and functions that most likely need the change, from a bug report, a trace or a test's output.

@@ -10,13 +10,13 @@ from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
 from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import searched
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import with_counterparts
 from concordance.query.names.display_names import display_name
 from concordance.query.names.environment_variables import use_rows
 from concordance.query.names.references import Reference, add_unresolved_note, uses_of
 from concordance.query.names.resolver import UnknownName, resolve_question
+from concordance.query.search.absence import searched
 
 HELP = """List where a name is used: the defining file first, source before tests, files with most uses first.
 

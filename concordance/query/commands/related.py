@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import files_searched
+from concordance.query.search.absence import files_searched
 
 HELP = """List the files that are related to a file, best first.
 

@@ -6,8 +6,8 @@ from concordance.base.errors import UserError
 from concordance.base.model import Kind
 from concordance.query.answers import Answer, AnswerPage, Option, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import files_searched
 from concordance.query.names.resolver import similar_names
+from concordance.query.search.absence import files_searched
 from concordance.query.search.finder import find_results
 from concordance.query.search.request import FILE, FOLDER, parse_filters
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from concordance.extract.registry import language_of
 from concordance.query.answers import Answer, AnswerPage, Option, Row, paginate, qualified
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import not_analysed
 from concordance.query.names.display_names import public_name
+from concordance.query.search.absence import not_analysed
 
 HELP = """List every definition in a file, in source order.
 

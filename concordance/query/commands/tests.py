@@ -33,8 +33,8 @@ from concordance.query.index.graphs.test_directness import (
     symbol_subject,
 )
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import not_analysed
 from concordance.query.names.resolver import resolve_subject
+from concordance.query.search.absence import not_analysed
 
 HELP = """List the tests that may run a file or symbol, most direct first, with the reason and the command for each.
 

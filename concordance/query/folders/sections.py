@@ -32,7 +32,7 @@ from concordance.query.folders.contents import describe_in_row
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import no_users_of_folder
+from concordance.query.search.absence import no_users_of_folder
 
 _BOXES = 24  # parts in a diagram
 _ARROWS = 40  # arrows in a diagram

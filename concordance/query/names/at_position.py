@@ -16,9 +16,9 @@ from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import searched
 from concordance.query.names.declarations import cached_counterparts, with_counterparts
 from concordance.query.names.import_trail import Hop, TrailFinder
+from concordance.query.search.absence import searched
 
 POSITION = re.compile(r"(?P<path>.+):(?P<line>\d{1,9}):(?P<col>\d{1,9})", re.DOTALL)
 BINDING_ROLES = frozenset((Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT))

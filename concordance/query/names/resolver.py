@@ -32,7 +32,6 @@ from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, separator_of, split_key
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
-from concordance.query.names.absence import unread_languages
 from concordance.query.names.at_position import (
     POSITION,
     Resolution,
@@ -42,6 +41,7 @@ from concordance.query.names.at_position import (
 )
 from concordance.query.names.display_names import public_names
 from concordance.query.names.import_trail import Hop, TrailFinder
+from concordance.query.search.absence import unread_languages
 from concordance.query.search.entities import ENTITIES, DefinitionRole
 
 _LINE = re.compile(r".+[^:]:\d+")

@@ -36,7 +36,7 @@ from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.ledger import files_identical_to, is_empty
 from concordance.query.index.repository import Index
 from concordance.query.markup.documents.rendered import document_blocks, document_parts
-from concordance.query.names.absence import not_analysed
+from concordance.query.search.absence import not_analysed
 from concordance.query.sections.file_page import sections
 from concordance.query.sections.file_page.dependencies import BRIDGES_PART, bridge_parts
 from concordance.query.sections.licences import licence

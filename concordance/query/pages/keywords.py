@@ -39,9 +39,9 @@ from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
-from concordance.query.names.absence import not_analysed
 from concordance.query.names.display_names import public_name
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
+from concordance.query.search.absence import not_analysed
 from concordance.query.sections.file_page import sections
 from concordance.query.sections.section_order import titles
 

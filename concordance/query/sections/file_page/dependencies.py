@@ -33,9 +33,9 @@ from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.answers import category_rank
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of, bridges_to, verbs
-from concordance.query.names.absence import no_imports
 from concordance.query.names.references import import_target
 from concordance.query.pages import bridge_page
+from concordance.query.search.absence import no_imports
 from concordance.query.sections.citations import link_to
 from concordance.query.sections.structure import folder_counts
 from concordance.query.sections.tested_by import TESTS_PART

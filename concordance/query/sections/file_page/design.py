@@ -28,7 +28,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import TYPE_KINDS, Category
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
-from concordance.query.names.absence import no_users
+from concordance.query.search.absence import no_users
 from concordance.query.sections.class_family import class_tree
 
 TITLE = Section.DESIGN.value

@@ -29,7 +29,7 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of
 from concordance.query.index.graphs.test_directness import file_words
 from concordance.query.markup import first_sentence
-from concordance.query.names.absence import not_analysed
+from concordance.query.search.absence import not_analysed
 from concordance.query.search.related_files import may_test, stem_of
 from concordance.query.sections.call_sequence import call_sequence
 from concordance.query.sections.central_definitions import CentralDefinition, explain, rank_definitions

@@ -18,7 +18,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import PatternPlace, Skip
 from concordance.query.index.file_model import FileModel
-from concordance.query.names.absence import not_analysed
+from concordance.query.search.absence import not_analysed
 
 TITLE = Section.PATTERNS.value
 ORDER = 50

@@ -32,7 +32,7 @@ from concordance.query.index.graphs.bridges import bridges_to
 from concordance.query.index.graphs.reachability import STEPS
 from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub, loading_package, same_name_tests
 from concordance.query.index.repository import Index
-from concordance.query.names.absence import not_analysed
+from concordance.query.search.absence import not_analysed
 from concordance.query.sections.examples import Example, find_examples
 from concordance.query.sections.tested_by import (
     MAX_TEST_FILES,
