@@ -188,11 +188,11 @@ class ConfinedFolder:
             at = os.open(self._base, _FOLDER)
         except NotADirectoryError:
             raise LinkRefused(f"{self._base} is not a folder", "Name a folder") from None
-        passed = self._base
+        opened = self._base
         for name in filter(None, self._inside.split("/")):
-            passed = os.path.join(passed, name)
+            opened = os.path.join(opened, name)
             try:
-                below = self._below(at, name, passed, make)
+                below = self._below(at, name, opened, make)
             finally:
                 os.close(at)
             at = below

@@ -66,16 +66,18 @@ def names(package: str) -> tuple[str, ...]:
 def load(package: str, name: str) -> ModuleType:
     """Import a plug-in and check it against the package's protocol; KeyError if there is none of that name."""
     if name in _names_in(package):
-        home = package
+        package_name = package
     elif name in _extended(package):
-        home = _extended(package)[name]
+        package_name = _extended(package)[name]
     else:
         raise KeyError(name)
     try:
-        module = importlib.import_module(f"{home}.{name}")
+        module = importlib.import_module(f"{package_name}.{name}")
     except _FAULTS as error:
         reason = f"{type(error).__name__}: {error}"
-        raise BrokenPlugin(f"The plug-in {home}.{name} cannot be imported: {reason}", "Update or remove it") from error
+        raise BrokenPlugin(
+            f"The plug-in {package_name}.{name} cannot be imported: {reason}", "Update or remove it"
+        ) from error
     protocol = getattr(importlib.import_module(package), "PROTOCOL", None)
     missing = [part for part in _parts(protocol) if not hasattr(module, part)]
     if missing:
@@ -127,13 +129,13 @@ def _extended(package: str) -> Mapping[str, str]:
     """The plug-ins of extensions that ours do not hide: for each name the package that holds it."""
     found: dict[str, str] = {}
     for extension in extensions():
-        home = extension + package.removeprefix(_OURS)
+        mirrored = extension + package.removeprefix(_OURS)
         try:
-            there = find_spec(home) is not None
+            there = find_spec(mirrored) is not None
         except ModuleNotFoundError:  # a folder above it is missing
             there = False
-        for name in sorted(_names_in(home) - _names_in(package)) if there else ():
-            found.setdefault(name, home)
+        for name in sorted(_names_in(mirrored) - _names_in(package)) if there else ():
+            found.setdefault(name, mirrored)
     return found
 
 

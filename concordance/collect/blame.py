@@ -165,13 +165,13 @@ def _is_plain(git: _Git) -> bool:
     Git reads them completely, and cannot be told not to.
     """
     try:
-        said = git.ask("config", "-z", "--type=path", "--get-all", "blame.ignoreRevsFile")
+        setting = git.ask("config", "-z", "--type=path", "--get-all", "blame.ignoreRevsFile")
         top = git.ask("rev-parse", "--show-toplevel").removesuffix(b"\n")
     except ToolStopped:
         raise
     except ToolFailed:  # git's way to say that there are none
         return True
-    for name in filter(None, said.split(b"\0")):
+    for name in filter(None, setting.split(b"\0")):
         try:
             found = os.stat(os.path.join(top, name))
         except OSError:
@@ -183,8 +183,8 @@ def _is_plain(git: _Git) -> bool:
 
 def _is_filtered(git: _Git, path: str) -> bool:
     """True if git may store a file differently from how it is on disk."""
-    said = git.ask("check-attr", "-z", *_FILTERS, "--", path)
-    return any(value not in _UNTOUCHED for value in said.split(b"\0")[2::3])
+    attributes = git.ask("check-attr", "-z", *_FILTERS, "--", path)
+    return any(value not in _UNTOUCHED for value in attributes.split(b"\0")[2::3])
 
 
 def quick_head_commit(root: str) -> str:

@@ -368,12 +368,12 @@ class Classifier:
         """Return a file's type after examining its content."""
         if file_type is None:
             return self._by_content(head, text)
-        told = ""
+        decided = ""
         if extension == ".h":
-            told = header_content_language(head, self._headers)
+            decided = header_content_language(head, self._headers)
         elif extension in AMBIGUOUS:
-            told = pick_by_content(extension, head)
-        return self._types.get(told, file_type)
+            decided = pick_by_content(extension, head)
+        return self._types.get(decided, file_type)
 
     def _by_content(self, head: str, text: str) -> FileType:
         if head.startswith("#!"):

@@ -137,10 +137,10 @@ class Patterns:
         is_named = self._names is not None and self._names.match(name) is not None
         for place, pattern in self._of_folders if is_folder else self._of_files:
             if pattern.any_depth is not None:
-                fits = is_named and pattern.any_depth.match(name) is not None
+                matches = is_named and pattern.any_depth.match(name) is not None
             else:
-                fits = pattern.depth in (0, depth) and _fits(pattern, names)
-            if fits:
+                matches = pattern.depth in (0, depth) and _fits(pattern, names)
+            if matches:
                 return -1 if pattern.negated else place
         return -1
 

@@ -192,13 +192,13 @@ class _Indexed(NamedTuple):
 def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     """Return git's index by path, and the hash algorithm of git's ids."""
     known: dict[str, _Indexed] = {}
-    said = b"".join(subprocesses.run_git(root, "ls-files", "-z", "--stage", "--debug"))
+    listing = b"".join(subprocesses.run_git(root, "ls-files", "-z", "--stage", "--debug"))
     where = _git_output(root, "rev-parse", "--git-path", "index")
     written = 0
     with suppress(OSError):
         written = os.stat(os.path.join(root, where)).st_mtime_ns
     length = 40
-    for _, blob, stage, name, *times, size in _INDEXED.findall(said):
+    for _, blob, stage, name, *times, size in _INDEXED.findall(listing):
         altered, changed = (int(times[at]) * 1_000_000_000 + int(times[at + 1]) for at in (0, 2))
         length = len(blob)
         if stage == b"0":

@@ -78,7 +78,7 @@ def check(
     where = program(root)
     if not where:
         raise ToolMissing("ruff is not installed", "Install ruff")
-    home = os.path.join(os.path.realpath(root), "")
+    prefix = os.path.join(os.path.realpath(root), "")
     decode = msgspec.json.Decoder(_Row).decode
     waiting = list(_parts(paths))
     while waiting:
@@ -101,10 +101,10 @@ def check(
                 row = decode(line)
             except (ValueError, TypeError) as error:
                 raise ToolFailed(f"cannot parse the output of ruff: {error}") from error
-            path = row.filename.removeprefix(home)
+            path = row.filename.removeprefix(prefix)
             if row.code is not None and row.code in rules:
-                said = RuffRemark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
-                found.setdefault(path, []).append(said)
+                remark = RuffRemark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
+                found.setdefault(path, []).append(remark)
         yield from found.items()
 
 

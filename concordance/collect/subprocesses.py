@@ -163,10 +163,10 @@ class RunningProgram:
         except subprocess.TimeoutExpired:
             self._late()
         self._listener.join(_END)
-        said = os.fsdecode(self._complaints).strip()
+        complaint = os.fsdecode(self._complaints).strip()
         if code != 0:
-            raise ToolFailed(f"{self.name} failed (exit code {code}): {said or 'no error message'}")
-        return said
+            raise ToolFailed(f"{self.name} failed (exit code {code}): {complaint or 'no error message'}")
+        return complaint
 
     def stop(self) -> None:
         """Kill the program and everything it has started: its output ends."""
@@ -378,10 +378,10 @@ def _own_folders(top: str) -> list[str]:
     """Return git's folder, and the one that all work trees of a repository share."""
     own = os.path.join(top, ".git")
     if not os.path.isdir(own):
-        said = _text(own)
-        if not said.startswith("gitdir:"):
+        file_text = _text(own)
+        if not file_text.startswith("gitdir:"):
             return []
-        own = os.path.join(top, said.removeprefix("gitdir:").strip())
+        own = os.path.join(top, file_text.removeprefix("gitdir:").strip())
     shared = _text(os.path.join(own, "commondir")).strip()
     return [own, os.path.join(own, shared)] if shared else [own]
 
@@ -404,9 +404,9 @@ def state_files(folder: str) -> list[str]:
     found = [find_program("git", top), *([link] if os.path.isfile(link) else [])]
     found += [os.path.join(own, name) for own in _own_folders(top) for name in names]
     settings = b"".join(run_git(top, "config", "--list", "--show-origin", "-z")).split(b"\0")
-    home = os.path.expanduser("~")
-    more = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    found += ["/etc/gitconfig", os.path.join(home, ".gitconfig")]
+    user_folder = os.path.expanduser("~")
+    more = os.environ.get("XDG_CONFIG_HOME") or os.path.join(user_folder, ".config")
+    found += ["/etc/gitconfig", os.path.join(user_folder, ".gitconfig")]
     found += [os.path.join(more, "git", name) for name in ("config", "ignore")]
     for origin, setting in zip(settings[::2], settings[1::2], strict=False):
         if origin.startswith(b"file:"):

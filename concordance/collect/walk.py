@@ -102,13 +102,13 @@ def walk_with_counts(root: str) -> WalkResult:
 def _without_own(root: str, entries: list[ListedFile]) -> WalkResult:
     """Return the entries without the pages that the program wrote."""
     paths = [entry.path for entry in entries]
-    passed: set[str] = set()
+    skipped: set[str] = set()
     counts: dict[str, int] = {}
     for one in own_output.find_books(root, paths):
         found = own_output.files_of_book(root, one, paths)
-        passed |= found
+        skipped |= found
         counts[one.folder] = sum(path.endswith((".md", own_output.LLMS)) for path in found)
-    return [entry for entry in entries if entry.path not in passed], counts
+    return [entry for entry in entries if entry.path not in skipped], counts
 
 
 def path_sort_key(entry: ListedFile) -> bytes:

@@ -156,8 +156,8 @@ class Catalogue:
         )
         return [
             (str(user), str(provider), Requirement(ecosystem, name, wanted, _path(path), line),
-             ProvidedPackage(ecosystem, name, version, _path(home), at))
-            for user, provider, ecosystem, name, wanted, path, line, version, home, at in rows
+             ProvidedPackage(ecosystem, name, version, _path(manifest), at))
+            for user, provider, ecosystem, name, wanted, path, line, version, manifest, at in rows
         ]  # fmt: skip
 
     def shared_packages(self) -> list[tuple[str, str, list[str]]]:
@@ -278,8 +278,8 @@ def update_catalogue(workspace: str, entries: Mapping[str, CatalogueEntry], othe
                 connection.execute(f"DELETE FROM {table} WHERE repository NOT IN ({kept})", tuple(others))  # noqa: S608
             for name, entry in sorted(entries.items()):
                 for table, rows in zip(_TABLES, entry, strict=True):
-                    marks = ", ".join("?" * len(_COLUMNS[table]))
-                    query = f"INSERT OR IGNORE INTO {table} VALUES ({marks})"  # noqa: S608
+                    placeholders = ", ".join("?" * len(_COLUMNS[table]))
+                    query = f"INSERT OR IGNORE INTO {table} VALUES ({placeholders})"  # noqa: S608
                     connection.executemany(query, _stored(table, name, rows))
             connection.execute("COMMIT")
             connection.execute("PRAGMA schema_version = 1")  # it counts the copies that were made

@@ -522,11 +522,11 @@ def files_defining_similar(shards: list[IndexShard], name: str) -> list[str]:
     """Return some of the files that define a name within a wrong letter or two, nearest first."""
     found: dict[str, None] = {}
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
-        for shelf in shards:
-            if shelf.count:
-                query = tantivy.Query.fuzzy_term_query(shelf._schemas[0], "defs", name.lower(), distance, True, False)
-                hits = shelf._files.search(query, _MAX_FILES, count=False).hits
-                found.update((str(shelf._files.doc(at)["path"][0]), None) for _, at in hits)
+        for shard in shards:
+            if shard.count:
+                query = tantivy.Query.fuzzy_term_query(shard._schemas[0], "defs", name.lower(), distance, True, False)
+                hits = shard._files.search(query, _MAX_FILES, count=False).hits
+                found.update((str(shard._files.doc(at)["path"][0]), None) for _, at in hits)
         if found:
             break
     return list(found)

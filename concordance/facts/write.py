@@ -118,8 +118,8 @@ class StoreWriter:
             symbols += [(ids.id_at(s[2]), s[0], s[1], identity, *s[2:]) for s in reading.symbols]
             self.terms.update(reading.terms)
         run = self._connection.executemany
-        columns, marks = f"id, symbols, ids, rank, {schema.FILE_COLUMNS}", f"?, ?, ?, ?, {schema.FILE_MARKS}"
-        run(f"INSERT INTO file ({columns}) VALUES ({marks})", files)  # noqa: S608
+        columns, placeholders = f"id, symbols, ids, rank, {schema.FILE_COLUMNS}", f"?, ?, ?, ?, {schema.FILE_MARKS}"
+        run(f"INSERT INTO file ({columns}) VALUES ({placeholders})", files)  # noqa: S608
         run("INSERT INTO facts VALUES (?, ?)", facts)
         run("INSERT INTO flow VALUES (?, ?)", flows)
         run("INSERT INTO ends VALUES (?, ?)", ends)
@@ -217,24 +217,26 @@ class StoreWriter:
         known = [(self._ids[path], learned) for path, learned in rows if path in self._ids]
         with self._guarded():
             self._connection.executemany("DELETE FROM macro WHERE file = ?", [(identity,) for identity, _ in known])
-            said = [(identity, encode(learned)) for identity, learned in known if learned]
-            self._connection.executemany("INSERT INTO macro VALUES (?, ?)", said)
+            encoded = [(identity, encode(learned)) for identity, learned in known if learned]
+            self._connection.executemany("INSERT INTO macro VALUES (?, ?)", encoded)
 
     def put_remarks(self, rows: Iterable[tuple[str, tuple[Finding, ...]]], replace_all: bool) -> None:
         """Write an external checker's remarks about files, replacing theirs; with `replace_all`, all old ones."""
         encode = msgspec.msgpack.Encoder().encode
-        said = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
+        encoded = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
         with self._guarded():
             if not self.fresh:
                 known = dict(self._connection.execute("SELECT file, packed FROM remark").fetchall())
                 asked = (
-                    known if replace_all else {identity: known[identity] for identity, _ in said if identity in known}
+                    known
+                    if replace_all
+                    else {identity: known[identity] for identity, _ in encoded if identity in known}
                 )
-                other = _other(asked, dict(said))
+                other = _other(asked, dict(encoded))
                 self.delta.add(Aspect.TEXT, (self._paths[one] for one in other if one in self._paths))
             if replace_all:
                 self._connection.execute("DELETE FROM remark")
-            self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", said)
+            self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", encoded)
 
     def put_links(self, rows: Iterable[LinkedFile]) -> None:
         """Write the links of all files: what names resolve to, what uses what, which methods override which."""
@@ -322,12 +324,12 @@ class StoreWriter:
                 query = f"SELECT {columns}, (SELECT length(packed) FROM flow WHERE file = id) FROM file WHERE id = ?"  # noqa: S608
                 some = [run(query, (had.id,)).fetchone() for had in self.delta.previous.values()]
                 rows, sizes = [row[:6] for row in some], {row[0]: row[6] or 0 for row in some}
-        made = [
+        files = [
             Linkable(one, SymbolIds.unpack(one, *ids), schema.path_from(path), language, category, sizes.get(one, 0))
             for one, *ids, path, language, category in rows
         ]
-        now = {row.id: row for row in made}
-        return made if known is None else [now.get(row.id, row) for row in known]
+        now = {row.id: row for row in files}
+        return files if known is None else [now.get(row.id, row) for row in known]
 
     @property
     def queries(self) -> LinkReads:
@@ -393,8 +395,8 @@ class StoreWriter:
         with self._guarded():
             self._write_terms()
             self._connection.executemany("DELETE FROM id_range WHERE file = ?", [(one,) for one in self._removed])
-            made = {"schema": str(schema.VERSION), **schema.id_metadata(self._next, self.fresh)}
-            rows = {**meta, **made, **self._write_delta(meta["started"])}.items()
+            metadata = {"schema": str(schema.VERSION), **schema.id_metadata(self._next, self.fresh)}
+            rows = {**meta, **metadata, **self._write_delta(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
             if self.fresh:
                 self._connection.execute("COMMIT")

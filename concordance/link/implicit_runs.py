@@ -29,7 +29,7 @@ def pack_run_edges(
 ) -> bytes:
     """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
     runs = getattr(names, "runs", None)
-    passed = _only_before_dot(file, targets) if runs is not None else set()
+    receivers = _only_before_dot(file, targets) if runs is not None else set()
     depends_on = getattr(names, "depends_on", None)
     loading = _run_at_load(file)
     rows: set[int] = set()
@@ -40,7 +40,7 @@ def pack_run_edges(
         if trust > _CANDIDATE and target in needed:
             way = BY_ROLES[roles]
             if way <= EdgeKind.READS:
-                way = EdgeKind.LOADS if user in loading else EdgeKind.PASSES if (target, user) in passed else way
+                way = EdgeKind.LOADS if user in loading else EdgeKind.PASSES if (target, user) in receivers else way
                 if way is EdgeKind.CALLS:
                     called.add((target, user))
             rows.add(edge(target, user, way))
@@ -77,7 +77,7 @@ def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[
         for target in targets.get(used, ()):
             key = target, file.id(user - 1)
             only[key] = only.get(key, True) and before.get((user, used), 0) >= times
-    return {key for key, passed in only.items() if passed}
+    return {key for key, is_receiver in only.items() if is_receiver}
 
 
 def _language_neutral_edges(file: LoadedFlow) -> Iterator[Edge]:

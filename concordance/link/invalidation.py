@@ -127,8 +127,8 @@ class Invalidation:
             self._compare_names(c, old, new)
         if path in self._old and versions[0].file.language in value_tracking_languages():
             both = old.values.keys() & new.values.keys()
-            worth = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
-            self._add_changed(versions[0].file, worth, ())
+            values = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
+            self._add_changed(versions[0].file, values, ())
         if old.autouse_fixtures != new.autouse_fixtures:
             self._add_tests_below(path)
 
@@ -170,13 +170,13 @@ class Invalidation:
 
     def _compare_paths(self) -> None:
         """Record added and removed files and folders: each is itself a name, in its folder's package."""
-        gone = {path for path in self.before if path not in self.world.number}
-        if not self.added and not gone:
+        removed = {path for path in self.before if path not in self.world.number}
+        if not self.added and not removed:
             return
-        was = _folders((self.world.number.keys() - self.added) | gone)
+        was = _folders((self.world.number.keys() - self.added) | removed)
         folders = was ^ _folders(self.world.number.keys())
         names = {folder.rpartition("/")[2] for folder in folders}
-        for path in {*self.added, *gone}:
+        for path in {*self.added, *removed}:
             folder, _, last = path.rpartition("/")
             stem = last.partition(".")[0]
             names |= {stem, folder.rpartition("/")[2].removesuffix("-stubs") if stem == "__init__" else stem}

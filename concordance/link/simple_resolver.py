@@ -247,7 +247,7 @@ class SimpleResolver:
         found = file.members.get(-1, {}).get(word)
         if found:
             return file, found[0]
-        for symbol in (s for held in file.members.get(-1, {}).values() for s in held):
+        for symbol in (s for symbols in file.members.get(-1, {}).values() for s in symbols):
             if file.kind(symbol) == Kind.NAMESPACE and word in file.members.get(symbol, {}):
                 return file, file.members[symbol][word][0]
         return None

@@ -141,18 +141,18 @@ class Solver(Generic[Key, Answer]):
         changes = dict.fromkeys(members, 0)
         due = members
         while due:
-            made: dict[Key, Answer] = {}
+            current: dict[Key, Answer] = {}
             for key in due:
                 frame.now = key
-                made[key] = self._advance(answers[key], self._evaluate(key))
+                current[key] = self._advance(answers[key], self._evaluate(key))
             if frame.low < frame.index:
                 return True
             if len(self._waiting) > frame.start + len(members):
                 return False
-            changed = [key for key, answer in made.items() if answer != answers[key]]
+            changed = [key for key, answer in current.items() if answer != answers[key]]
             for key in changed:
                 changes[key] += 1
-                answers[key] = made[key] if changes[key] <= _MAX_CHANGES else self._unknown
+                answers[key] = current[key] if changes[key] <= _MAX_CHANGES else self._unknown
             asking = dict.fromkeys(other for key in changed for other in frame.asked_by.get(key, ()))
             due = [key for key in asking if changes[key] <= _MAX_CHANGES]
         return True

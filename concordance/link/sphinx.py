@@ -38,8 +38,8 @@ def resolve_directive(tree: Tree, path: str, one: Import) -> Target:
 
 def _top(tree: Tree, path: str) -> str:
     """Return the documentation root of a file: the nearest folder above with a `conf.py`, else the repository root."""
-    homes = enclosing_folders(path.rpartition("/")[0])
-    return next((home for home in homes if f"{home}/conf.py".lstrip("/") in tree.paths), "")
+    folders = enclosing_folders(path.rpartition("/")[0])
+    return next((folder for folder in folders if f"{folder}/conf.py".lstrip("/") in tree.paths), "")
 
 
 def _code(modules: ModuleFinder, path: str, one: Import) -> Target:

@@ -111,7 +111,7 @@ def _keys(place: Sequence[int], pairs: Sequence[tuple[int, int, int]], users: Co
     own = Counter(target for user, target, _ in pairs if place[user] == place[target])
     best: dict[int, tuple[float, int]] = {}
     for one, count in own.items():
-        worth = (count * count / users[one], -one)
-        if place[one] not in best or best[place[one]] < worth:
-            best[place[one]] = worth
-    return {where: -worth[1] for where, worth in best.items()}
+        score = (count * count / users[one], -one)
+        if place[one] not in best or best[place[one]] < score:
+            best[place[one]] = score
+    return {where: -score[1] for where, score in best.items()}

@@ -129,8 +129,8 @@ class _Search:
     ) -> None:
         # Sorted, so that a cycle is always cut at the same place.
         self.modules, self.not_importable = dict(sorted(modules.items())), not_importable
-        homes = (path.rpartition("/") for path in modules)
-        packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
+        names = (path.rpartition("/") for path in modules)
+        packages = frozenset(folder for folder, _, name in names if name.partition(".")[0] == "__init__")
         self.dotted = {path: module_of(path, packages, roots) for path in self.modules}
         self.by_dotted: dict[str, str] = {}
         for path, dotted in self.dotted.items():  # a source before its stub
@@ -236,10 +236,10 @@ class _Search:
     def names(self, documented: Iterable[DocumentedEntry]) -> dict[str, dict[str, PublicName]]:
         """Return the public names of each module's definitions."""
         called = self._module_names()
-        best, said = _least(self._exported_names(called)), _least(self._documented(documented, called))
+        best, documented_as = _least(self._exported_names(called)), _least(self._documented(documented, called))
         found: dict[str, dict[str, PublicName]] = {}
-        for (path, name), key in sorted({**best, **said}.items()):
-            if not key.private or (path, name) in said:
+        for (path, name), key in sorted({**best, **documented_as}.items()):
+            if not key.private or (path, name) in documented_as:
                 found.setdefault(path, {})[name] = PublicName(key.dotted, key.by if key.by != path else "")
         for path in self.modules:
             self._as_source(path, found)

@@ -63,15 +63,15 @@ def doc_to_html(pieces: Sequence[str | Ref | Cite | Picture], link: Callable[[Li
     )
     if found is not None:
         return found
-    mark = secrets.token_hex(8)
+    marker = secrets.token_hex(8)
     parts, number = [], 0
     for one in text:
         if isinstance(one, str):
             parts.append(escape_hidden(one))
         else:
-            parts.append(f"[x]({mark}-{number})")
+            parts.append(f"[x]({marker}-{number})")
             number += 1
-    return _Writer(mark, refs, link).html("".join(parts))
+    return _Writer(marker, refs, link).html("".join(parts))
 
 
 @cache
@@ -82,8 +82,8 @@ def _parser() -> MarkdownIt:
 class _Writer:
     """Writes HTML from the parser's tokens."""
 
-    def __init__(self, mark: str, refs: Sequence[Linked], link: Callable[[Linked], str]) -> None:
-        self.mark, self.refs, self.link = mark, refs, link
+    def __init__(self, marker: str, refs: Sequence[Linked], link: Callable[[Linked], str]) -> None:
+        self.marker, self.refs, self.link = marker, refs, link
         self.out: list[str] = []
 
     def html(self, text: str) -> str:
@@ -130,7 +130,7 @@ class _Writer:
                 self._code(token, self._is_math(tokens, place))
             elif kind == "link_open":
                 href = str(token.attrGet("href") or "")
-                if self.mark and href.startswith(self.mark):
+                if self.marker and href.startswith(self.marker):
                     out.append(self.link(self.refs[int(href.rpartition("-")[2])]))
                     ours = True
                 else:
@@ -168,9 +168,9 @@ class _Writer:
 
     def _without_marks(self, text: str) -> str:
         """Return code with each of our links in it replaced by the link's label."""
-        if not self.mark or self.mark not in text:
+        if not self.marker or self.marker not in text:
             return text
-        return re.sub(rf"\[x\]\({self.mark}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
+        return re.sub(rf"\[x\]\({self.marker}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
 
 
 def _note_class(tokens: Sequence[Token]) -> str:
@@ -338,10 +338,10 @@ def render_code(text: str, language: str = "") -> str:
     if not _LANGUAGE.fullmatch(language):
         return f'<pre tabindex="0"><code>{escape(text, False)}</code></pre>\n'
     name = language.lower()
-    told = highlight_spans(text, aliases().get(name, name)) if len(text) <= _LARGEST else []
+    spans = highlight_spans(text, aliases().get(name, name)) if len(text) <= _LARGEST else []
     out: list[str] = []
     place = 0
-    for start, end, letter in told:
+    for start, end, letter in spans:
         out += (escape(text[place:start], False), f'<i class="{letter}">', escape(text[start:end], False), "</i>")
         place = end
     out.append(escape(text[place:], False))

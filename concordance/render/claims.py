@@ -19,8 +19,8 @@ _WHOLE_FILE = 16  # characters of a file's digest that a claim about the whole f
 
 def claim_text(lines: Sequence[str], first: int, last: int) -> str:
     """Return the digest of the given lines that a claim stores."""
-    said = _cited_text(lines, first, last)
-    return urlsafe_b64encode(blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).digest()).decode()
+    cited = _cited_text(lines, first, last)
+    return urlsafe_b64encode(blake2b(cited.encode("utf-8", "surrogatepass"), digest_size=6).digest()).decode()
 
 
 def claim_of_file(digest: str) -> str:

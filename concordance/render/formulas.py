@@ -32,9 +32,7 @@ _ATTRIBUTES = frozenset(
 )  # fmt: skip
 _VALUE = re.compile(r"[\w.+% -]{0,40}")
 _ENVIRONMENTS = re.compile(r"\\(begin|end)\{(?:align|aligned|gather|gathered|eqnarray|equation|multline)\*?\}")
-_ERRORS = tuple(
-    one for one in vars(exceptions or re).values() if isinstance(one, type) and issubclass(one, Exception)
-)
+_ERRORS = tuple(one for one in vars(exceptions or re).values() if isinstance(one, type) and issubclass(one, Exception))
 
 
 class _UnknownMarkupError(Exception):

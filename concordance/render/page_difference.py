@@ -58,6 +58,6 @@ def _expected(here: Sequence[str], there: Sequence[str]) -> str:
     quoted = next((line for line in there if line.strip()), "").strip()
     if len(quoted) > _LONGEST:
         quoted = f"{quoted[: _LONGEST - 1]}…"
-    said = f"“{quoted}”" if quoted else "an empty line"
+    text = f"“{quoted}”" if quoted else "an empty line"
     more = f" and {len(there) - 1:,} more {'line' if len(there) == 2 else 'lines'}" if len(there) > 1 else ""
-    return f"{said}{more} {'should be here' if here else 'is missing before this line'}"
+    return f"{text}{more} {'should be here' if here else 'is missing before this line'}"

@@ -121,7 +121,7 @@ def _after_fence(lines: Sequence[str], number: int) -> int:
         inside = _inside(lines, number, quotes, len(inner)) if inner else 0
         if len(inner) - inside > 3:
             return 0
-    mark, at = opening[2], number + 1
+    fence, at = opening[2], number + 1
     while at < len(lines):
         line = lines[at]
         if quotes or inside:
@@ -129,7 +129,7 @@ def _after_fence(lines: Sequence[str], number: int) -> int:
             if deep < quotes or (line.strip() and len(line) - len(line.lstrip(" ")) < inside):
                 return at
             line = line[inside:]
-        if mark in line and (closing := _CLOSING.match(line)) and closing[1].startswith(mark):
+        if fence in line and (closing := _CLOSING.match(line)) and closing[1].startswith(fence):
             return at + 1
         at += 1
     return at
@@ -227,8 +227,8 @@ def _tokens(text: str, line: int, found: _Found) -> bool:
 
 def _span_end(text: str, at: int, length: int) -> int:
     """Return where inline code that begins with `length` backticks ends; 0 if it does not end."""
-    mark = "`" * length
-    while (end := text.find(mark, at)) >= 0:
+    ticks = "`" * length
+    while (end := text.find(ticks, at)) >= 0:
         behind = end + length
         if text[behind : behind + 1] != "`":
             return behind

@@ -213,11 +213,11 @@ class _Call:
         return self._of_rows(self._ask(_REFERENCES[kind], target, **options), kind)
 
     def _overrides(self, target: str) -> ToolAnswer:
-        meant = resolve_subject(self.index, target)
-        if isinstance(meant, File):
+        subject = resolve_subject(self.index, target)
+        if isinstance(subject, File):
             raise UserError(f"{target} is a file", "Overrides are asked about a method or class, such as Cart.total")
         rows: list[Row] = []
-        for place in meant:
+        for place in subject:
             near = [(one, "overrides it") for one, _ in self.index.facts.overriding(place.id)]
             near += [(one, "is overridden by it") for one, _ in self.index.facts.overridden(place.id)]
             near += [(one, "inherits from it") for one in self.index.facts.subclasses_of(place.id)]
@@ -265,12 +265,12 @@ class _Call:
                 break
             shown.append(line if left >= 0 else f"{line[: max(0, self.budget)]}…")  # a line of minified code, say
         last = start + len(shown) - 1
-        said = f"{count_noun(end - last, 'more line')}: read with start={last + 1}" if last < end else ""
+        remaining = f"{count_noun(end - last, 'more line')}: read with start={last + 1}" if last < end else ""
         text = "\n".join(f"{number}  {line}" for number, line in enumerate(shown, start))
         named = "\n".join(f"{link['name']} → {link['path']}:{link['line']} ({link['trust']})" for link in links)
         structured = {**head, "end": last, "source": "\n".join(shown), "links": links}
         body = f"{path}:{start}-{last} of {len(lines)}\n{text}\n{named}".rstrip()
-        return self._finished(structured, body, said, (path,))
+        return self._finished(structured, body, remaining, (path,))
 
     def _slice(self, target: str) -> tuple[str, int, int]:
         """Return the file and the lines that a target of `read` means."""
@@ -278,11 +278,11 @@ class _Call:
         if found is not None and self.index.facts.file(found[1]) is not None:
             start = int(found[2])
             return found[1], start, int(found[3] or start + _EXCERPT)
-        meant = resolve_subject(self.index, target)
-        if isinstance(meant, File):
-            return meant.path, 1, _SLICE
-        symbol = self.index.open_file(meant[0].path).defined[meant[0].place]
-        return meant[0].path, symbol.start_line, symbol.end_line
+        subject = resolve_subject(self.index, target)
+        if isinstance(subject, File):
+            return subject.path, 1, _SLICE
+        symbol = self.index.open_file(subject[0].path).defined[subject[0].place]
+        return subject[0].path, symbol.start_line, symbol.end_line
 
     def _links(self, path: str, start: int, end: int) -> list[Row]:
         """Return the definitions of the names on some lines, each name once, in the order of the text."""
@@ -318,9 +318,9 @@ class _Call:
             beginning = cut_to_tokens(dropped[0], left)
             shown += [beginning] if beginning.strip().count("\n") > 1 else []
         heads = ", ".join(part.partition("\n")[0].strip("# ") for part in dropped[:8])
-        said = f"{count_noun(len(dropped), 'more section')} ({heads}): raise max_tokens" if dropped else ""
+        note = f"{count_noun(len(dropped), 'more section')} ({heads}): raise max_tokens" if dropped else ""
         body = "\n".join(shown)
-        return self._finished({"page": body}, body, said, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
+        return self._finished({"page": body}, body, note, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
 
     # --- what all answers have
 
@@ -338,7 +338,7 @@ class _Call:
             texts.append(_line(answer.columns, row))
         shown = self.skipped + len(rows)
         dropped = answer.total - shown
-        said = f'{dropped:,} more: call again with cursor="{shown}", or raise max_tokens' if dropped > 0 else ""
+        note = f'{dropped:,} more: call again with cursor="{shown}", or raise max_tokens' if dropped > 0 else ""
         trusts = [Trust[str(row["trust"]).upper()] for row in rows if row.get("trust")]
         structured: dict[str, Any] = {"rows": rows, "total": answer.total, "by": by}
         if trusts:
@@ -347,16 +347,16 @@ class _Call:
             structured["note"] = answer.note
         text = "\n".join((*texts, *([answer.note] if answer.note else []))) or "none"
         paths = (str(row["path"]) for row in rows if row.get("path"))
-        return self._finished(structured, text, said, (*cited, *dict.fromkeys(paths)))
+        return self._finished(structured, text, note, (*cited, *dict.fromkeys(paths)))
 
-    def _finished(self, structured: dict[str, Any], text: str, said: str, cited: Iterable[str]) -> ToolAnswer:
+    def _finished(self, structured: dict[str, Any], text: str, note: str, cited: Iterable[str]) -> ToolAnswer:
         """Add what every answer says about itself."""
         stale = tuple(path for path in dict.fromkeys(cited) if self._is_stale(path))
         commit = quick_head_commit(self.index.root)[:12]
-        structured |= {"commit": commit, "current": not stale} | ({"more": said} if said else {})
+        structured |= {"commit": commit, "current": not stale} | ({"more": note} if note else {})
         state = f"changed since they were indexed: {', '.join(stale[:2])}" if stale else "current"
         tail = f"[commit {commit or 'none'}, {state}]"
-        return ToolAnswer(structured, "\n".join(part for part in (text, said, tail) if part), stale)
+        return ToolAnswer(structured, "\n".join(part for part in (text, note, tail) if part), stale)
 
     def _is_stale(self, path: str) -> bool:
         """True if a file is no longer as it was when it was indexed."""

@@ -32,8 +32,8 @@ class _CachedPage(msgspec.Struct):
 
 def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
     """Return a digest that differs if a page may differ: because of the store, the settings, or the program."""
-    said = [_text(os.path.join(root, name)) for name in SETTINGS]
-    made_of = repr((os.path.realpath(root), sorted(meta.items()), said, live, _program()))
+    settings = [_text(os.path.join(root, name)) for name in SETTINGS]
+    made_of = repr((os.path.realpath(root), sorted(meta.items()), settings, live, _program()))
     return hashlib.blake2b(made_of.encode("utf-8", "backslashreplace"), digest_size=12).hexdigest()
 
 

@@ -93,9 +93,9 @@ def _rows(
         headers["X-Note"] = quote(without_local_paths(answer.note, root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
     if answer.cursor:
         again = {"q": asked, **parameters, "limit": str(limit), "cursor": answer.cursor}
-        said = {name: value for name, value in again.items() if value is not None}
+        given = {name: value for name, value in again.items() if value is not None}
         headers["X-Cursor"] = quote(answer.cursor, ",%")
-        headers["Link"] = f'<?{urlencode(said, errors="replace")}>; rel="next"'
+        headers["Link"] = f'<?{urlencode(given, errors="replace")}>; rel="next"'
     rows = [{**row, "address": _address(site, row)} for row in answer.rows] if site is not None else answer.rows
     return ReaderReply(HTTPStatus.OK, JSON, _encode_json(rows), more=headers)
 

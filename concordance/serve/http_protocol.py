@@ -99,8 +99,8 @@ def parse_request(text: bytes) -> Request:
     if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
         raise BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests must not have a body.")
     path, _, query = line[2].decode("ascii").partition("?")
-    wish = headers.get("connection", "").lower()
-    stays = "close" not in wish if line[3] == b"1" else "keep-alive" in wish
+    connection = headers.get("connection", "").lower()
+    stays = "close" not in connection if line[3] == b"1" else "keep-alive" in connection
     decoded = unquote_to_bytes(path).decode("utf-8", "surrogateescape")
     return Request(line[1].decode("ascii"), decoded, query.partition("#")[0], headers, stays)
 

@@ -144,8 +144,8 @@ def dependencies_of(workspace: OpenWorkspace) -> list[Dependency]:
     found: dict[tuple[str, str], Dependency] = {}
     for user, provider, wanted, package in workspace.catalogue.dependencies():
         had = found.get((user, provider), Dependency(user, provider, ()))
-        fits = satisfies(wanted.ecosystem, package.version, wanted.wanted)
-        wrong = f"{wanted.name} {wanted.wanted}; {package.version}" if fits is False else ""
+        is_satisfied = satisfies(wanted.ecosystem, package.version, wanted.wanted)
+        wrong = f"{wanted.name} {wanted.wanted}; {package.version}" if is_satisfied is False else ""
         packages = tuple(dict.fromkeys((*had.packages, wanted.name)))
         found[user, provider] = had._replace(packages=packages, mismatch=had.mismatch or wrong)
     return list(found.values())

@@ -98,7 +98,8 @@ TEXT = """\
 @click.command("init")
 @click.argument("repo", default=".", type=click.Path(readable=False))
 @click.option(
-    "--agents", is_flag=True,
+    "--agents",
+    is_flag=True,
     help=f"Write or refresh a section of {agents_file.FILE} instead, and leave the rest of that file as it is.",
 )
 @book_options.with_store

@@ -179,8 +179,8 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
             known = {table: rows.get(name, 0) for table, rows in counts.items()}
             problem = "" if os.path.isdir(place) else "missing"
             problem = problem or ("" if any(known.values()) else "not built, or nothing to share")
-            said = f"{known['name']:,} exported names, {known['use']:,} uses of others; {', '.join(packages[:4])}"
-            says = f"{problem}: {place}" if problem else said.rstrip("; ")
+            note = f"{known['name']:,} exported names, {known['use']:,} uses of others; {', '.join(packages[:4])}"
+            says = f"{problem}: {place}" if problem else note.rstrip("; ")
             yield {"repository": name, "path": place, "problem": problem, "packages": packages, **known, "says": says}
         for user, provider, wanted, package in catalogue.dependencies():
             if satisfies(wanted.ecosystem, package.version, wanted.wanted) is False:

@@ -106,10 +106,10 @@ def _write(
     """Write the book, and if requested the pages about its pages; with `only_compare` only compare."""
     report = partial(_report_pages, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
-    passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
+    skipped = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     rendered = cast(PageFormat, plugins.load(FORMATS, form))
     written = pages.write(
-        root, store_path(root), out, book_options, config, report, passed, only_compare, resident, rendered
+        root, store_path(root), out, book_options, config, report, skipped, only_compare, resident, rendered
     )
     if book_options.generated and not (only_compare and (written.changed or written.gone)):  # only of pages that exist
         entries = pages.own_pages(root, out)
@@ -134,10 +134,10 @@ def check(
         return BookDifference(where, missing=True)
     summary = update_store(root, config, progress)
     with _page_step(root, summary, progress):
-        made = _write(
+        written = _write(
             root, where, book_options or settings.book, config, summary, progress, True, form=_format_of(where)
         )
-        return staleness.explain_difference(root, store_path(root), where, made)
+        return staleness.explain_difference(root, store_path(root), where, written)
 
 
 def _format_of(out: str) -> str:

@@ -78,9 +78,9 @@ def _is_same(root: str, file: File, entry: ListedFile) -> bool:
 
 def settings_metadata(config: Config, linkers: str, left_out: Mapping[str, int]) -> dict[str, str]:
     """Return the metadata to record. Roots and categories affect linking, so they are part of the linkers' version."""
-    told = hashlib.sha256(repr((config.roots, config.categories)).encode()).hexdigest()[:16]
+    settings = hashlib.sha256(repr((config.roots, config.categories)).encode()).hexdigest()[:16]
     return {
-        "linkers": f"{linkers} {told}" if config.roots != Config.roots or config.categories else linkers,
+        "linkers": f"{linkers} {settings}" if config.roots != Config.roots or config.categories else linkers,
         "largest": str(config.largest),
         "categories": json.dumps(config.categories),
         LEFT_OUT: json.dumps(left_out),

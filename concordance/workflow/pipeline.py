@@ -109,17 +109,17 @@ class Build:
         self, folder: str, entries: list[ListedFile], before: LastBuild | None, readers: str, headers: str
     ) -> None:
         changed, renewed = self._delta(entries, before)
-        gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
+        removed = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.history_key(self.root)
         made_by = {**self._given_metadata(), "head": head, "ruff": ruff.ruff_identity(self.root)}
-        settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
+        settled = before is not None and not changed and not removed and made_by.items() <= before.meta.items()
         if before is not None:
             apart = outdated_paths(folder, before.meta.get("started", ""))
             if settled and apart == frozenset():
                 if len(renewed) > MIN_RENEWED:
                     write.renew_times(folder, renewed.values())
                 return
-            changed, gone = _with_outdated_texts(entries, changed, gone, apart)
+            changed, removed = _with_outdated_texts(entries, changed, removed, apart)
             self.summary.unchanged = len(entries) - len(changed)
         with temp_folder.folder() as own:
             # Absolute paths, as workers run in another folder.
@@ -128,7 +128,7 @@ class Build:
             if self.config.shared_cache and cache:
                 cache = _usable_cache_folder(cache, at, self.config.cache_bytes)
             job = extract.Job(where, self.config, cache, readers, headers, at)
-            self._update(job, folder, entries, before, changed, gone, head, renewed)
+            self._update(job, folder, entries, before, changed, removed, head, renewed)
 
     @contextmanager
     def _workers(self, scratch: str, files: int) -> Iterator[workers_pool.Pool]:
@@ -177,7 +177,7 @@ class Build:
 
     def _update(
         self, job: extract.Job, folder: str, entries: list[ListedFile], before: LastBuild | None,
-        changed: list[ListedFile], gone: list[str], head: str, renewed: dict[str, File],
+        changed: list[ListedFile], removed: list[str], head: str, renewed: dict[str, File],
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
         self._built_before = bool(self.previous_state.started)
@@ -199,10 +199,10 @@ class Build:
                 text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
                 with self._step("extract"), self._sharing(pool, job, changed) as fresh:
                     fresh.extend(self._extract(pool, writer, text, job, changed))
-                for path in gone:
+                for path in removed:
                     writer.remove(path)
                     text.remove(path)
-                self.summary.removed = len(gone)
+                self.summary.removed = len(removed)
                 writer.renew(renewed.values())
                 writer.put_macros(learned)
                 if before is None:
@@ -225,7 +225,7 @@ class Build:
                     text.place_it()  # first: a store always has an index; one that is ahead of it is detected
                     writer.commit({"readers": made_by, **meta, **checked})
                 state.macros = table
-                state.record_build(before, meta, self.extracted_files, gone, learned)
+                state.record_build(before, meta, self.extracted_files, removed, learned)
                 self.previous_state.replace_with(state)
             except BaseException:
                 writer.abandon()
@@ -301,9 +301,9 @@ class Build:
     def _check(self, writer: StoreWriter, before: LastBuild | None) -> dict[str, str]:
         """Run ruff on the changed Python files, or on all if the last ruff was another one or failed."""
         now = ruff.ruff_identity(self.root)
-        anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
+        recheck = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
         paths = sorted(
-            file.path for file in (writer.ledger() if anew else self.extracted_files)
+            file.path for file in (writer.ledger() if recheck else self.extracted_files)
             if file.language == "python" and not file.skip and file.category not in ruleset.TEST_CATEGORIES
         )  # fmt: skip
         rules = {rule.id: rule for rule in ruleset.RUFF_RULES}
@@ -321,7 +321,7 @@ class Build:
         if crashed:
             problem = f"ruff crashes on {', '.join(sorted(crashed))}"
             self._report(f"{problem}: not checked")
-        writer.put_remarks(rows, anew)
+        writer.put_remarks(rows, recheck)
         return {"ruff": now, "ruff_problem": problem}
 
     def _link(self, writer: StoreWriter, before: LastBuild | None, state: StoreState) -> None:
@@ -408,15 +408,15 @@ def _macro_endings() -> tuple[str, ...]:
 
 
 def _with_outdated_texts(
-    entries: list[ListedFile], changed: list[ListedFile], gone: list[str], outdated: frozenset[str] | None
+    entries: list[ListedFile], changed: list[ListedFile], removed: list[str], outdated: frozenset[str] | None
 ) -> tuple[list[ListedFile], list[str]]:
     """Return the changed and deleted files, including those where the text index differs from the store; if the index
     was lost (None), all files, which are then mostly read from the cache."""
     if outdated is None:
-        return entries, gone
+        return entries, removed
     paths = {entry.path for entry in changed} | outdated
     found = [entry for entry in entries if entry.path in paths]
-    return found, sorted({*gone, *(outdated - {entry.path for entry in found})})
+    return found, sorted({*removed, *(outdated - {entry.path for entry in found})})
 
 
 def _with_macro_users(entries: list[ListedFile], changed: list[ListedFile], before: LastBuild) -> list[ListedFile]:

@@ -202,8 +202,8 @@ def print_difference(found: BookDifference, repo: str | None, out: str | None) -
 def print_problems(found: VerifyResult) -> None:
     """Print the problems found in a book, one per line, and how much was checked."""
     for page, line, claim, problem, fault in found.problems:
-        said = f"{page}:{line}: {fault}: {problem}" + (f" [{claim}]" if claim else "")
-        click.echo(escape_hidden(said))
+        shown = f"{page}:{line}: {fault}: {problem}" + (f" [{claim}]" if claim else "")
+        click.echo(escape_hidden(shown))
     sampled = f"{found.pages:,} of " if found.pages < found.total else ""
     checked = f"{sampled}{count_noun(max(found.pages, found.total), 'page')}, {count_noun(found.claims, 'claim')}"
     store = "; store compared" if found.store_compared else ""

@@ -31,9 +31,9 @@ class OperatorNamespaces:
     def __init__(self, context: RuleContext) -> None:
         text = context.source.slice(0, len(context.data))
         self._known = {match[1]: match[2] for match in _ASSIGNED.finditer(text)}
-        for name, meaning in context.bound.items():
-            if name in ("aten", "prims", "quantized") or meaning.startswith("torch.ops."):
-                self._known.setdefault(name, meaning.rpartition(".")[2])
+        for name, full_name in context.bound.items():
+            if name in ("aten", "prims", "quantized") or full_name.startswith("torch.ops."):
+                self._known.setdefault(name, full_name.rpartition(".")[2])
 
     @property
     def written(self) -> re.Pattern[bytes]:

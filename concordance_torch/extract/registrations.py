@@ -22,10 +22,10 @@ _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", 
                        "decltype", "CppFunction", "makeFromUnboxedFunction", "makeFromBoxedFunction"))  # fmt: skip
 
 
-def find_registrations(tokens: Tokens, stretch: TokenRange, holder: str, space: str, key: str) -> Iterator[BridgeEnd]:
+def find_registrations(tokens: Tokens, stretch: TokenRange, library: str, space: str, key: str) -> Iterator[BridgeEnd]:
     """Yield the registrations made through the variable `holder` within a range of tokens."""
     for at in range(*stretch):
-        if tokens.text[at] == holder and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
+        if tokens.text[at] == library and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
             method = tokens.text[at + 2]
             if method in ("def", "impl"):
                 yield from given(tokens, tokens.within(at + 3), space, key, method == "def")

@@ -87,9 +87,9 @@ def python_names(operator: TableOperator) -> Iterator[str]:
         return
     yield from documented_python_names(base, variants, module)
     if "method" in variants:
-        yield from (f"{home}.{base}" for home in _OTHER_METHODS)
+        yield from (f"{owner}.{base}" for owner in _OTHER_METHODS)
     if "function" in variants and not module:
-        yield from (f"{home}.{base}" for home in _OTHER_FUNCTIONS)
+        yield from (f"{owner}.{base}" for owner in _OTHER_FUNCTIONS)
     elif "function" in variants:
         yield f"torch._C._{module}.{base}"
         if module == "nn":

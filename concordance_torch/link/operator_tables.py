@@ -102,10 +102,10 @@ def _schema_of_name(name: str) -> Schema:
 
 def _enclosing_index(rows: list[SymbolPlace], place: int) -> int:
     """Return the index of the symbol around a symbol, or -1."""
-    home = rows[place].parent_key
-    while home and place >= 0 and rows[place].key != home:
+    parent_key = rows[place].parent_key
+    while parent_key and place >= 0 and rows[place].key != parent_key:
         place -= 1
-    return place if home else -1
+    return place if parent_key else -1
 
 
 def _group_by(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableOperator]]:

@@ -34,7 +34,7 @@ class RegisteredKernels:
         for one in context.ends("registry", "macro"):
             self._macros.setdefault(one.end.name, []).append(one)
         stated = [one for bridge in BRIDGES for one in context.ends(bridge, "kernel", "meta")]
-        stated += [made for one in context.ends("registry", "uses") for made in self._expanded(one)]
+        stated += [end for one in context.ends("registry", "uses") for end in self._expanded(one)]
         # Every registration of a kernel, with the functions it refers to.
         self.all: list[tuple[StatedEnd, list[LinkedName]]] = [(one, self._functions(one)) for one in stated]
 
@@ -56,9 +56,9 @@ class RegisteredKernels:
             known = self._functions_by_end[one.file.id] = self._visible_macros(one.file)
         more = dict(one.end.more)
         tokens = Tokens(MacroExpander(known, _MAX_EXPANSION).filled(one.end.name, one.end.text.split("\x1f")).encode())
-        for said in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
-            if said.says == "kernel":
-                end = one.end._replace(says="kernel", name=said.name, text=said.text, more=said.more)
+        for found in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
+            if found.says == "kernel":
+                end = one.end._replace(says="kernel", name=found.name, text=found.text, more=found.more)
                 yield one._replace(end=end)
 
     @cached_property
@@ -76,18 +76,18 @@ class RegisteredKernels:
         place, is_python = self._context.symbol(one.id), one.end.bridge == "library"
         if is_python and place is not None and place.name == one.end.text and place.line == one.end.line:
             return [LinkedName(one.id, Trust.EXACT, "function that is registered")]
-        meant = [
+        targets = [
             row for row in self._context.targets_of(one) if row.target != one.id and not self._is_macro(row.target)
         ]
         if is_python:
-            return meant
+            return targets
         operator = self._tables.named(one.end.name, one.file.path)
         schema = operator.schema if operator and operator.schema.types else None
-        if meant:
-            return self._kernels.matching_schema(self._kernels.definitions_of(meant), schema)
+        if targets:
+            return self._kernels.matching_schema(self._kernels.definitions_of(targets), schema)
         around = enclosing_namespaces(place) if place is not None else ()
-        homes = [around[:depth] for depth in range(len(around), -1, -1)]
-        return self._kernels.of(one.end.text, [*homes, ("at", "native")], schema)
+        spaces = [around[:depth] for depth in range(len(around), -1, -1)]
+        return self._kernels.of(one.end.text, [*spaces, ("at", "native")], schema)
 
     def _is_macro(self, target: int) -> bool:
         """True if a target is a macro that contains a registration; what it registers is found by name instead."""

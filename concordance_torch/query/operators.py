@@ -88,8 +88,8 @@ def bridge_detail(row: Bridge, name: str) -> str:
 
 def without_overload(name: str) -> str:
     """Return an operator's name without the overload: `aten::add` for `aten::add.Tensor`."""
-    space, mark, rest = name.rpartition("::")
-    return space + mark + rest.partition(".")[0]
+    space, separator, rest = name.rpartition("::")
+    return space + separator + rest.partition(".")[0]
 
 
 @shared_until(Aspect.BRIDGES)
@@ -129,8 +129,8 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
         for row in bridges_of(index).named(one):
             found.setdefault(row.says, []).append(row)
             if row.says == SCHEMA:
-                said = {key: value for key, value in row.more if key != SCHEMA}
-                overloads.append(Overload(one, bridge_detail(row, SCHEMA), row, said))
+                detail = {key: value for key, value in row.more if key != SCHEMA}
+                overloads.append(Overload(one, bridge_detail(row, SCHEMA), row, detail))
     tried = frozenset(
         row for rows in found.values() for row in rows
         if index.category_of(index.path_of(row.source)) == Category.TEST

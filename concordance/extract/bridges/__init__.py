@@ -70,12 +70,17 @@ def find_bridge_ends(context: RuleContext) -> tuple[End, ...]:
     found = []
     most = _MAX_ENDS + len(data) // _BYTES_PER_END
     for name, module in asked:
-        for number, said in enumerate(module.ends(context)):
+        for number, bridge_end in enumerate(module.ends(context)):
             if number == most:
                 raise ValueError(f"{name} found more than {most:,} in one file")
-            line, col = source.position(said.at)
+            line, col = source.position(bridge_end.at)
             around = _innermost_symbol(facts.symbols, starts, line)
-            found.append((said.at, End(name, said.says, said.name, line, col, around, said.text, said.more)))
+            found.append(
+                (
+                    bridge_end.at,
+                    End(name, bridge_end.says, bridge_end.name, line, col, around, bridge_end.text, bridge_end.more),
+                )
+            )
     return tuple(end for _, end in sorted(dict.fromkeys(found)))
 
 

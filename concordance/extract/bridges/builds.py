@@ -118,9 +118,9 @@ def _texts(context: RuleContext, node: Node, depth: int, how: str = "path") -> I
     if kind in ("string", "concatenated_string"):
         yield node.start_byte, _plain(context, node), how
     elif kind == "identifier" and depth < _DEEPEST:
-        held = _assigned_value(context, node)
-        if held is not None:
-            yield from _texts(context, held, depth + 1, how)
+        assigned = _assigned_value(context, node)
+        if assigned is not None:
+            yield from _texts(context, assigned, depth + 1, how)
     elif kind == "call":
         yield from _called(context, node, depth, how)
     elif kind == "pair":
@@ -279,22 +279,22 @@ class _Item(NamedTuple):
 
 def cmake_sources(data: bytes) -> Iterator[TargetSource]:
     """Yield the sources of all targets in a CMake file."""
-    held: dict[bytes, list[_Item]] = {}
+    variables: dict[bytes, list[_Item]] = {}
     targets: list[tuple[bytes, list[_Item]]] = []
     for name, words in _commands(data):
         if not words:
             continue
         first, rest = words[0].word, words[1:]
         if name in ("set", "foreach"):
-            _record_values(held, name, first, rest)
+            _record_values(variables, name, first, rest)
         elif name in ("list", "file") and rest:
-            _apply_change(held, name, first, rest)
+            _apply_change(variables, name, first, rest)
         elif name not in ("list", "file"):
             targets.append((first, rest))
     for target, words in targets:
         if words and words[0].word in (b"ALIAS", b"IMPORTED"):
             continue
-        for item in _expand_variables(words, held, 0):
+        for item in _expand_variables(words, variables, 0):
             word = item.word.decode("utf-8", "replace")
             if item.how != "path" or _SOURCE.search(item.word):
                 yield TargetSource(target.decode("utf-8", "replace"), item.at, word, item.how)

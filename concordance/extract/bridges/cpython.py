@@ -15,4 +15,4 @@ WORDS = CPYTHON_WORDS
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in tables, and the modules that it creates and returns."""
-    return (said for bridge, said in context.once(find_bindings) if bridge == CPYTHON)
+    return (end for bridge, end in context.once(find_bindings) if bridge == CPYTHON)

@@ -34,9 +34,9 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     if context.language != "python":
         yield from _plain_names(context)
         return
-    held = _libraries(context)
-    for holder, library in held.items():
-        yield from _used(context, holder, library)
+    libraries = _libraries(context)
+    for variable, library in libraries.items():
+        yield from _used(context, variable, library)
     for match in _CDEF.finditer(context.data):
         text = _COMMENT.sub(lambda found: b" " * len(found[0]), match[2])
         for declared in _DECLARED.finditer(text):
@@ -64,14 +64,14 @@ def _libraries(context: RuleContext) -> dict[bytes, str]:
         elif match[2] in givers:
             found[match[1]] = givers[match[2]]
     bound = context.bound
-    for name, meaning in bound.items():
-        home, _, last = meaning.rpartition(".")
-        if last == "lib" and f"{home}.ffi" in bound.values():
+    for name, full_name in bound.items():
+        module, _, last = full_name.rpartition(".")
+        if last == "lib" and f"{module}.ffi" in bound.values():
             found[name.encode()] = ""
     for row in context.imports:  # a library that another file holds; that file is looked up after all have been read
-        holder = (row.alias or row.name).encode()
-        if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and holder not in found:
-            found[holder] = f"{row.module}:{row.name}"
+        variable = (row.alias or row.name).encode()
+        if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and variable not in found:
+            found[variable] = f"{row.module}:{row.name}"
     return found
 
 
@@ -81,20 +81,20 @@ def _literal(data: bytes, at: int) -> str:
     return text[1].decode("utf-8", "replace").rpartition("/")[2] if text else ""
 
 
-def _used(context: RuleContext, holder: bytes, library: str) -> Iterator[BridgeEnd]:
+def _used(context: RuleContext, variable: bytes, library: str) -> Iterator[BridgeEnd]:
     if _SYSTEM.match(library):
         return
     data, names = context.data, context.draft.ends
     more = (("library", library),)
     if ":" not in library:
-        yield BridgeEnd(max(0, data.find(holder)), "library", holder.decode("utf-8", "replace"), library)
-    for match in re.finditer(rb"(?<![\w.])" + re.escape(holder) + rb"\.([A-Za-z]\w*)", data):
+        yield BridgeEnd(max(0, data.find(variable)), "library", variable.decode("utf-8", "replace"), library)
+    for match in re.finditer(rb"(?<![\w.])" + re.escape(variable) + rb"\.([A-Za-z]\w*)", data):
         if match.start(1) in names:
             says = "declares" if data.startswith(_DESCRIBES, match.end()) else "calls"
             if says == "calls" and not data[match.end() : match.end() + 40].lstrip().startswith(b"("):
                 says = "reads"
             yield BridgeEnd(match.start(1), says, match[1].decode(), match[0].decode("utf-8", "replace"), more)
-    for match in re.finditer(rb"\bgetattr\(\s*" + re.escape(holder) + rb"\s*,\s*[\"'](\w+)[\"']", data):
+    for match in re.finditer(rb"\bgetattr\(\s*" + re.escape(variable) + rb"\s*,\s*[\"'](\w+)[\"']", data):
         if match.start() in names:
             yield BridgeEnd(match.start(1), "reads", match[1].decode(), match[0].decode("utf-8", "replace"), more)
 

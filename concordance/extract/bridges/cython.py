@@ -60,12 +60,12 @@ def _offered(context: RuleContext, one: _Statement, outer: list[tuple[int, str]]
     if called is None:
         return
     name = called[1] if called.re is _FUNCTION else called[0]
-    homes = [home for _, home in outer]
+    enclosing = [name_of for _, name_of in outer]
     outer.append((one.indent, name if found["class"] else ""))
-    if all(homes):
+    if all(enclosing):
         at = len(context.source.text[: one.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
         kind = "class" if found["class"] else "function"
-        yield BridgeEnd(at, "binds", ".".join((*homes, name)), name, (("as", kind),))
+        yield BridgeEnd(at, "binds", ".".join((*enclosing, name)), name, (("as", kind),))
 
 
 def _declared(context: RuleContext, one: _Statement, header: str) -> Iterator[BridgeEnd]:

@@ -81,8 +81,8 @@ _EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every access to and mention of a variable or option in a file."""
-    accesses, marks = _accesses_of(context.language)
-    if any(mark in context.data for mark in marks):
+    accesses, words = _accesses_of(context.language)
+    if any(word in context.data for word in words):
         yield from _accesses(context, accesses)
     reader = _READERS.get(context.language)
     if reader is not None:
@@ -159,10 +159,10 @@ def _is_systems(context: RuleContext, match: re.Match[bytes]) -> bool:
     at = match[0].rfind(b"environ")
     if context.language != "python" or at < 0:
         return True
-    home = _HOME.search(context.data, max(0, match.start() + at - 60), match.start() + at)
-    if home is None:
+    user_folder = _HOME.search(context.data, max(0, match.start() + at - 60), match.start() + at)
+    if user_folder is None:
         return context.bound.get("environ") == "os.environ"
-    return home[1] == b"os" or context.bound.get(home[1].decode("utf-8", "replace")) == "os"
+    return user_folder[1] == b"os" or context.bound.get(user_folder[1].decode("utf-8", "replace")) == "os"
 
 
 def _words(match: re.Match[bytes]) -> str:
@@ -189,7 +189,7 @@ def _copies(context: RuleContext) -> Iterator[BridgeEnd]:
         _NAME_BEFORE.search(context.data, max(0, match.start() - 80), match.start())
         for match in _COPY.finditer(context.data)
     )
-    for copy in sorted({held[1] for held in before if held}):
+    for copy in sorted({copied[1] for copied in before if copied}):
         pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
         for match in re.finditer(pattern, context.data):
             if _is_code(context, match.start()):
@@ -216,9 +216,9 @@ def _python(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the documented variables, including those listed in the comment or docstring that starts the file."""
     seen = set()
     if _mentions_variables(context.data):
-        for said in _documented(context):
-            seen.add(said.at)
-            yield said
+        for end in _documented(context):
+            seen.add(end.at)
+            yield end
         head = _HEAD.match(context.data)
         for match in _LISTED.finditer(head[0]) if head else ():
             if match.start(1) not in seen:
@@ -297,14 +297,14 @@ def _yaml(context: RuleContext) -> Iterator[BridgeEnd]:
         if not context.in_comment(match.start()):
             yield BridgeEnd(match.start(1), READS, match[1].decode(), _words(match))
     inner = [d for d in context.draft.definitions if d.kind == Kind.KEY]
-    for holder in [d for d in inner if d.name in ("env", "environment", "variables")]:
+    for table in [d for d in inner if d.name in ("env", "environment", "variables")]:
         for one in inner:
-            if holder.at < one.at and one.end <= holder.end and _CAPITALS.fullmatch(one.name):
+            if table.at < one.at and one.end <= table.end and _CAPITALS.fullmatch(one.name):
                 yield BridgeEnd(one.at, SETS, one.name, one.signature)
-        body = context.data[holder.at : holder.end]
+        body = context.data[table.at : table.end]
         for pattern in _LISTS:
             for match in pattern.finditer(body):
-                yield BridgeEnd(holder.at + match.start(1), SETS, match[1].decode(), _words(match))
+                yield BridgeEnd(table.at + match.start(1), SETS, match[1].decode(), _words(match))
 
 
 _READERS = {

@@ -108,7 +108,7 @@ def _called(context: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[
 def _of_c(context: RuleContext) -> Iterator[tuple[int, str, str]]:
     """Yield messages of calls, macros and throw expressions in the C family."""
     data = context.data
-    spans = {match.end(): match.start() for word, fits in _C if word in data for match in fits.finditer(data)}
+    spans = {match.end(): match.start() for word, pattern in _C if word in data for match in pattern.finditer(data)}
     until = 0
     for opened, start in sorted(spans.items()):
         while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
@@ -154,8 +154,8 @@ def _of_arguments(context: RuleContext, values: list[Node]) -> str:
         inner = value.child_by_field_name("value") if value.type == "keyword_argument" else value
         if inner is None:
             continue
-        held = _assigned_value(context, inner) if inner.type == "identifier" else None
-        message = join_lines(_parts(context, held or inner))
+        assigned = _assigned_value(context, inner) if inner.type == "identifier" else None
+        message = join_lines(_parts(context, assigned or inner))
         if message:
             return message
     return ""
@@ -202,9 +202,9 @@ def _parts(context: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
 def _of_call(context: RuleContext, node: Node, depth: int) -> Iterator[str]:
     function = node.child_by_field_name("function")
     if function is not None and function.type == "attribute" and context.text(function).endswith((".format", ".strip")):
-        held = function.child_by_field_name("object")
-        if held is not None:
-            yield from _parts(context, held, depth + 1)
+        receiver = function.child_by_field_name("object")
+        if receiver is not None:
+            yield from _parts(context, receiver, depth + 1)
             return
     if function is not None and context.text(function) in _TRANSLATE and arguments(node):
         yield from _parts(context, arguments(node)[0], depth + 1)

@@ -40,8 +40,8 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     elif b"extension_module" in data and context.source.language in ("meson", "text"):
         for match in _MESON.finditer(data):
             call = _call(data, match.end())
-            home = _SUBDIR.search(call)
-            yield _extension_end(match.start(1), match[1], call, home[1] if home else b"")
+            subfolder = _SUBDIR.search(call)
+            yield _extension_end(match.start(1), match[1], call, subfolder[1] if subfolder else b"")
 
 
 def _call(data: bytes, start: int) -> bytes:
@@ -54,8 +54,8 @@ def _call(data: bytes, start: int) -> bytes:
     return data[start : start + _LONGEST]
 
 
-def _extension_end(at: int, name: bytes, call: bytes, home: bytes) -> BridgeEnd:
+def _extension_end(at: int, name: bytes, call: bytes, subfolder: bytes) -> BridgeEnd:
     sources = [("source", match[1].decode("utf-8", "replace")) for match in _SOURCE.finditer(call)]
-    folder = home.decode("utf-8", "replace").strip("/").replace("/", ".")
+    folder = subfolder.decode("utf-8", "replace").strip("/").replace("/", ".")
     full = ".".join(filter(None, (folder, name.decode())))
     return BridgeEnd(at, "builds", full, full, tuple(sources))

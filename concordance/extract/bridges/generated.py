@@ -28,9 +28,9 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _python(context: RuleContext) -> Iterator[BridgeEnd]:
-    for alias, meaning in sorted(context.bound.items()):
-        module, _, name = meaning.rpartition(".")
-        whole = _GENERATED_MODULE.match(meaning)
+    for alias, full_name in sorted(context.bound.items()):
+        module, _, name = full_name.rpartition(".")
+        whole = _GENERATED_MODULE.match(full_name)
         part = _GENERATED_MODULE.match(module)
         if whole is not None:
             yield from _members(context, alias, whole["path"])
@@ -60,8 +60,8 @@ def _proto(module: str) -> str:
 
 
 def _c(context: RuleContext) -> Iterator[BridgeEnd]:
-    made = [row.module.removesuffix(".pb.h") + ".proto" for row in context.imports if row.module.endswith(".pb.h")]
-    if not made:
+    protos = [row.module.removesuffix(".pb.h") + ".proto" for row in context.imports if row.module.endswith(".pb.h")]
+    if not protos:
         return
     seen = set()
     for match in _CAPITAL.finditer(context.data):
@@ -70,4 +70,4 @@ def _c(context: RuleContext) -> Iterator[BridgeEnd]:
             if any(node.type in _TEXTS for node in context.path(match.start())[-2:]):
                 continue
             seen.add(name)
-            yield BridgeEnd(match.start(), "uses", name.decode(), name.decode(), (("proto", " ".join(made)),))
+            yield BridgeEnd(match.start(), "uses", name.decode(), name.decode(), (("proto", " ".join(protos)),))

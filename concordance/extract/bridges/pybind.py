@@ -15,4 +15,4 @@ WORDS = PYBIND_WORDS
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in chains of calls."""
-    return (said for bridge, said in context.once(find_bindings) if bridge == PYBIND)
+    return (end for bridge, end in context.once(find_bindings) if bridge == PYBIND)

@@ -119,8 +119,8 @@ def _make(context: RuleContext) -> Iterator[Run]:
 
 def _json(context: RuleContext) -> Iterator[Run]:
     """Yield what the commands in `scripts` run."""
-    for holder in (one for one in context.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
-        for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(context.data, holder.at, holder.end):
+    for table in (one for one in context.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
+        for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(context.data, table.at, table.end):
             yield from find_runs(context.data, *match.span(1))
 
 

@@ -88,8 +88,8 @@ class TypeDeclarations(DeclarationState):
         access = "private" if kind == Kind.CLASS else context.access if owner == context.owner else ""
         for child in body.named_children:
             if child.type == "access_specifier":
-                said = self.draft.source.slice(child.start_byte, child.end_byte).rstrip(": \t")
-                access = "" if said == "public" else said
+                specifier = self.draft.source.slice(child.start_byte, child.end_byte).rstrip(": \t")
+                access = "" if specifier == "public" else specifier
             else:
                 self.stack.append(
                     (child, DeclarationContext(owner, access, hidden=context.hidden, broken=context.broken))
@@ -292,8 +292,8 @@ class Functions(TypeDeclarations):
     def _returns(self, words: str, function: Node) -> str:
         for child in function.named_children:
             if child.type == "trailing_return_type":
-                said = self.draft.source.slice(child.start_byte, child.end_byte)
-                return one_line(said.lstrip().removeprefix("->"))
+                written = self.draft.source.slice(child.start_byte, child.end_byte)
+                return one_line(written.lstrip().removeprefix("->"))
         return one_line(_MODIFIER.sub("", _NOISE.sub("", words))).rstrip(" (")
 
     def _declaration(self, node: Node, context: DeclarationContext) -> None:

@@ -118,8 +118,8 @@ def directive_text(data: bytes, line: Directive) -> str:
     text = data[line.rest : line.end]
     if b"/" in text:
         text = _INNER_COMMENT.sub(lambda m: b" " if m[1] else m[0], text)
-    said = _SPACE.sub(b" ", text).strip().decode("utf-8", "replace")
-    return f"#{line.word.decode('ascii', 'replace')} {said}".strip()
+    directive = _SPACE.sub(b" ", text).strip().decode("utf-8", "replace")
+    return f"#{line.word.decode('ascii', 'replace')} {directive}".strip()
 
 
 def _group(lines: ScannedLines) -> None:

@@ -70,7 +70,7 @@ class _CFlow:
         self.within = {d.place: d.within for d in draft.definitions if d.within}
         self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by their end
         self.using = self._directives()
-        self.home = self._homes()
+        self.enclosing_scope = self._enclosing_scopes()
         self.declared: list[int] = []  # indices of names that are declared where they occur
         self.places: dict[int, int] = {}  # index of each symbol's name
         self.types: dict[int, int] = {}  # the value found for a declared name, by its index
@@ -115,28 +115,28 @@ class _CFlow:
         ends = (by_end.get(match.end(1)) for match in _USING.finditer(self.data))
         return [place for place in ends if place is not None]
 
-    def _homes(self) -> list[int]:
+    def _enclosing_scopes(self) -> list[int]:
         """Return for each scope the scope in which its names are looked up."""
         names = self.woven.names
         imported = ROLE_CODES[Role.IMPORT]
         used = {names.scope[place] for place in self.using}
         if imported in names.role:
             used |= {scope for scope, role in zip(names.scope, names.role, strict=True) if role == imported}
-        home: list[int] = []
+        found: list[int] = []
         first: dict[tuple[int, tuple[str, ...]], int] = {}
         for place, scope in enumerate(self.woven.scopes):
             if scope.parent < 0 or scope.kind in ("class", "namespace") or place in used:
-                home.append(place)
+                found.append(place)
             elif scope.symbol in self.within and scope.kind == "function":
-                home.append(first.setdefault((home[scope.parent], self.within[scope.symbol]), place))
+                found.append(first.setdefault((found[scope.parent], self.within[scope.symbol]), place))
             else:
-                home.append(home[scope.parent])
-        return home
+                found.append(found[scope.parent])
+        return found
 
     def _names(self) -> None:
         """Give every name its expression; the local tables save the cost of calling `expression` for repeated parts."""
         woven, names = self.woven, self.woven.names
-        use, expression, home, counts = woven.use, woven.expression, self.home, self.calls.counts
+        use, expression, scope_of, counts = woven.use, woven.expression, self.enclosing_scope, self.calls.counts
         own, declared, defined, data = self.draft.bound, self.declared, woven.defined, self.data
         width, qualifies = len(names.table) + 1, len(woven.scopes)
         local = [False, *(scope.kind in ("function", "block", "lambda") for scope in woven.scopes)]
@@ -168,7 +168,7 @@ class _CFlow:
                     if written:
                         declared.append(place)
                 else:
-                    around = home[scope] + qualifies if tagged or data.startswith(b"::", end) else home[scope]
+                    around = scope_of[scope] + qualifies if tagged or data.startswith(b"::", end) else scope_of[scope]
                     key = around * width + name
                     if key not in looked_up:
                         looked_up[key] = expression(LOOKUP, name, around)
@@ -198,7 +198,7 @@ class _CFlow:
         at = start
         while data[at - 1] in b" \t\r\n~":
             at -= 1
-        scope = self.home[names.scope[place]]
+        scope = self.enclosing_scope[names.scope[place]]
         sign = data[at - 1]
         if sign == 58:  # "::"
             value = self.values.ending(at - 2, scope) if at > 2 and data[at - 3] == 62 else 0
@@ -229,7 +229,7 @@ class _CFlow:
         if place in self.types:
             return
         names = self.woven.names
-        value = self.types[place] = self._declared(place, place, self.home[names.scope[place]])
+        value = self.types[place] = self._declared(place, place, self.enclosing_scope[names.scope[place]])
         if value:
             self.woven.bind(names.bound[place] - 1, names.name[place], value)
 
@@ -295,7 +295,7 @@ class _CFlow:
         woven, names = self.woven, self.woven.names
         row = woven.symbols[symbol]
         kind = row.kind
-        scope = self.home[names.scope[place]]
+        scope = self.enclosing_scope[names.scope[place]]
         if kind in FUNCTION_KINDS:
             first = place
             while first and names.hangs[first]:
@@ -326,7 +326,7 @@ class _CFlow:
         if start < 0:
             return
         self._outward(place + 1, end)
-        scope, depth = self.home[self.woven.names.scope[place]], 0
+        scope, depth = self.enclosing_scope[self.woven.names.scope[place]], 0
         for here in range(start, end + 1):
             sign = self.data[here]
             depth += sign in b"<("
@@ -342,7 +342,7 @@ class _CFlow:
             if names.hangs[place] == 1:
                 use[place] = woven.expression(MEMBER, use[place - 1], names.name[place])
             elif woven.ops[use[place]] == LOOKUP:
-                scope = self.home[max(0, woven.scopes[names.scope[place]].parent)]
+                scope = self.enclosing_scope[max(0, woven.scopes[names.scope[place]].parent)]
                 if woven.right[use[place]] >= len(woven.scopes):
                     scope += len(woven.scopes)
                 use[place] = woven.expression(LOOKUP, names.name[place], scope)

@@ -62,10 +62,10 @@ def add_macro_functions(draft: Draft) -> None:
         if filling.is_full:
             draft.problem(at, end, "what macros make is not read from here on: it is too long")
             return
-        for made in _functions(text):
+        for function in _functions(text):
             draft.define(
-                Kind.FUNCTION, made.name, at, at, end, signature=made.head, occurs=False, nests=False,
-                parameters=tuple(_parameters(made.parameters)),
+                Kind.FUNCTION, function.name, at, at, end, signature=function.head, occurs=False, nests=False,
+                parameters=tuple(_parameters(function.parameters)),
             )  # fmt: skip
 
 
@@ -168,9 +168,9 @@ def _functions(text: str) -> Iterator[_GeneratedFunction]:
         if not depth and sign in (";", "}"):
             start = place + 1
         if not depth and sign == "(" and place and _WORD.fullmatch(tokens[place - 1]):
-            made, behind = _function(tokens, start, place)
-            if made is not None:
-                yield made
+            function, behind = _function(tokens, start, place)
+            if function is not None:
+                yield function
             place = behind
             continue
         place += 1

@@ -362,10 +362,10 @@ def add_directives(draft: Draft, lines: ScannedLines) -> None:
             match = _INCLUDE.match(data, line.rest, line.end)
             if match:
                 form = "system" if match[1] else "local" if match[2] else ""
-                said = (match[1] or match[2] or match[3]).decode("utf-8", "replace")
+                header = (match[1] or match[2] or match[3]).decode("utf-8", "replace")
                 draft.add_import(
                     match.start() + match[0].index(match[1] or match[2] or match[3]),
-                    said,
+                    header,
                     form=form,
                     condition=lines.condition(line.start),
                 )

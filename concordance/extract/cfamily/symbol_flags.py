@@ -75,5 +75,5 @@ def _plain_type(annotation: str) -> str:
 
 def _form(symbol: Symbol) -> int:
     """Return a digest of a function's parameter types, the same for all its declarations; odd if `const`."""
-    said = ",".join([_plain_type(parameter.annotation) for parameter in symbol.parameters])
-    return crc32(said.encode("utf-8", "replace")) >> 8 << 1 | ("const" in symbol.modifiers)
+    types = ",".join([_plain_type(parameter.annotation) for parameter in symbol.parameters])
+    return crc32(types.encode("utf-8", "replace")) >> 8 << 1 | ("const" in symbol.modifiers)

@@ -90,17 +90,17 @@ def _program(files: RunnerFiles, path: str) -> tuple[str, list[Command]]:
 
     The nearest CMake file that names the source decides, or another one that uses the variables in which it is listed.
     """
-    held: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
     for build in files.nearest(path, _CMAKE):
         commands = files.parsed(build, _read_commands)
-        target, held = cmake_target(commands, path[len(build) - len(_CMAKE) :])
-        if target or held:
+        target, variables = cmake_target(commands, path[len(build) - len(_CMAKE) :])
+        if target or variables:
             break
     else:
         return "", []
-    for build in files.named(_CMAKE)[:_MAX_CMAKE_FILES] if held and not target else ():
+    for build in files.named(_CMAKE)[:_MAX_CMAKE_FILES] if variables and not target else ():
         commands = files.parsed(build, _read_commands)
-        target, _ = cmake_target(commands, path, held)
+        target, _ = cmake_target(commands, path, variables)
         if target:
             break
     return target, commands
@@ -134,13 +134,13 @@ def _words(inside: str) -> list[str]:
     return [word.strip('"') for word in _WORD.findall(inside)]
 
 
-def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ()) -> tuple[str, frozenset[str]]:
+def cmake_target(commands: list[Command], source: str, variables: Iterable[str] = ()) -> tuple[str, frozenset[str]]:
     """Return the program that is built from a source ("" if none), and the variables that list the source.
 
     `held` are variables of other files that are known to list it; a CMake file further up may use what is returned.
     With them only variables count: what such a file names or matches itself is in its own folder.
     """
-    holders = set(held)
+    holders = set(variables)
     near = "" if holders else source
     for _ in range(_HOPS):
         for name, words in commands:
@@ -155,13 +155,13 @@ def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ())
     for name, words in commands:
         adds = name in _MAKE or (name == "target_sources" and words[:1] and words[0] in programs)
         if adds and words and _lists(words[1:], near, holders):
-            made = _expanded(words[0], commands, source)
-            if "$" not in made:
-                return made, frozenset(holders)
+            target = _expanded(words[0], commands, source)
+            if "$" not in target:
+                return target, frozenset(holders)
     return "", frozenset(holders)
 
 
-def _expanded(made: str, commands: list[Command], source: str) -> str:
+def _expanded(target: str, commands: list[Command], source: str) -> str:
     """Replace the variables in a name, as far as they are plain values or the source's own name."""
     values: dict[str, str] = {}
     for name, words in commands:
@@ -170,8 +170,8 @@ def _expanded(made: str, commands: list[Command], source: str) -> str:
         elif name == "set" and len(words) == 2:
             values.setdefault(*words)
     for _ in range(_HOPS):
-        made = _VARIABLE.sub(lambda match: values.get(match.group(1), match.group()), made)
-    return made
+        target = _VARIABLE.sub(lambda match: values.get(match.group(1), match.group()), target)
+    return target
 
 
 def _lists(words: list[str], source: str, holders: set[str]) -> bool:

@@ -239,9 +239,9 @@ def _plain(data: bytes) -> Iterator[Token]:
 
 def _record_macro(directive: bytes, macros: dict[str, _Macro]) -> None:
     """Record a macro that is worth expanding, or forget one that is undefined."""
-    gone = _UNDEFINED.match(directive)
-    if gone is not None:
-        macros.pop(gone[1].decode(), None)
+    undefined = _UNDEFINED.match(directive)
+    if undefined is not None:
+        macros.pop(undefined[1].decode(), None)
     if len(directive) > _LONGEST_EXPANSION or b"##" in directive:
         return
     rows = _ROWS.match(directive)

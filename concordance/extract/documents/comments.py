@@ -43,9 +43,7 @@ _SECTION = re.compile(  # the title of a part of a file
 _ASIDE = re.compile(
     r"(?:NB|N\.B\.|[Nn][Oo][Tt][Ee]s?|W[Aa][Rr][Nn][Ii][Nn][Gg]|IMPORTANT|TODO|FIXME|XXX|HACK|See|Must)\b"
 )
-_DISABLED_CODE = re.compile(
-    r"#\s*(?:include|import|define|undef|if|ifn?def|pragma)\b|using [\w:]+;|[\w.:]+\([^()]*\);"
-)
+_DISABLED_CODE = re.compile(r"#\s*(?:include|import|define|undef|if|ifn?def|pragma)\b|using [\w:]+;|[\w.:]+\([^()]*\);")
 _SHELL_SETTING = re.compile(r"(?:stop|exit|fail|abort|echo|print|show|enable|strict|be|turn)\b", re.I)
 _OF_FILE = re.compile(
     r"(?:this|the|an?) (?:\w+ ){0,2}(?:file|module|script|header|package|folder|workflow|template|program|library)\b",
@@ -209,7 +207,7 @@ class Comments:
         begin with such a line. If the file does not begin with its description, it is the first long comment between
         blank lines above the first definition.
         """
-        said: list[str] = []
+        comments: list[str] = []
         at = int(bool(self.spans) and self.source.data.startswith(b"#!") and self.spans[0][0] == 0)
         while at < len(self.spans) and self.stands_alone(at):
             between = self.source.data[self.spans[at - 1][1] if at else 0 : self.spans[at][0]]
@@ -217,10 +215,12 @@ class Comments:
                 break
             last = self._end_of_group(at)
             words = self._about_file(at, last, defined)
-            if words and not (said and self._line(self.ends[last] + 1)):  # after a description, one of the code below
-                said.append(words)
+            if words and not (
+                comments and self._line(self.ends[last] + 1)
+            ):  # after a description, one of the code below
+                comments.append(words)
             at = last + 1
-        return "\n\n".join(said) or self._below_imports(at, defined)
+        return "\n\n".join(comments) or self._below_imports(at, defined)
 
     def _below_imports(self, at: int, defined: Collection[int]) -> str:
         """Return the first long comment between blank lines above the first definition; "" if there is none."""

@@ -168,8 +168,8 @@ def _commands(draft: Draft, resume: bool) -> tuple[list[Command], bool]:
                 continue
             if word is not None or kind != "word":
                 at = word or match
-                said = one_line(at[0][:60].decode("utf-8", "replace"))
-                draft.problem(at.start(), at.end(), f"syntax error at `{said}`")
+                excerpt = one_line(at[0][:60].decode("utf-8", "replace"))
+                draft.problem(at.start(), at.end(), f"syntax error at `{excerpt}`")
             word = match if kind == "word" and _COMMAND.match(match[0]) else None
         elif kind == "open":
             depth += 1
@@ -275,9 +275,9 @@ class _Reading:
                 self.draft.bound.update(a.start for a in rest)
 
     def _target(self, command: Command) -> None:
-        said = [self._text(argument) for argument in command.arguments[1:]]
-        modifiers = tuple(word for word in said[:4] if word in _TARGET_WORDS)
-        bases = tuple(said[1:2]) if said[:1] == ["ALIAS"] else ()
+        words = [self._text(argument) for argument in command.arguments[1:]]
+        modifiers = tuple(word for word in words[:4] if word in _TARGET_WORDS)
+        bases = tuple(words[1:2]) if words[:1] == ["ALIAS"] else ()
         self._define(Kind.TARGET, command, modifiers=modifiers, bases=bases)
         if bases:
             aliased = command.arguments[2]
@@ -285,20 +285,20 @@ class _Reading:
 
     def _setting(self, command: Command) -> None:
         first, *rest = command.arguments
-        said = [self._text(argument) for argument in rest]
+        words = [self._text(argument) for argument in rest]
         if command.name == "project":
             self._define(Kind.NAMESPACE, command, nests=False)
         elif command.name in ("option", "cmake_dependent_option"):
-            self._define(Kind.VARIABLE, command, modifiers=("option",), doc=one_line(said[0]) if said else "")
+            self._define(Kind.VARIABLE, command, modifiers=("option",), doc=one_line(words[0]) if words else "")
         elif self._raw(first).startswith(b"ENV{"):
             return
-        elif "CACHE" in said:
-            at = said.index("CACHE")
-            doc = said[at + 2] if len(said) > at + 2 else ""
-            self._define(Kind.VARIABLE, command, modifiers=tuple(said[at : at + 2]), doc=one_line(doc))
+        elif "CACHE" in words:
+            at = words.index("CACHE")
+            doc = words[at + 2] if len(words) > at + 2 else ""
+            self._define(Kind.VARIABLE, command, modifiers=tuple(words[at : at + 2]), doc=one_line(doc))
         elif any(definition.kind == Kind.FUNCTION for definition in self.open):
             self.draft.add_names([(first.start, first.end)], Role.WRITE)
-            if "PARENT_SCOPE" not in said:
+            if "PARENT_SCOPE" not in words:
                 self.draft.bound.add(first.start)
         else:
             self._define(Kind.VARIABLE, command)

@@ -63,15 +63,15 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
     found: list[tuple[int, bytes, int]] = []
     text = bytearray()
     start = 0
-    marks: deque[bytes] = deque()  # terminators of the here-documents that follow
+    terminators: deque[bytes] = deque()  # terminators of the here-documents that follow
     last_lines = _last_lines(data)
     for match in _LINE.finditer(data):
         raw = match[0]
         words = raw.strip()
-        if marks:
-            if words == marks[0]:
-                marks.popleft()
-            if raw and not marks:
+        if terminators:
+            if words == terminators[0]:
+                terminators.popleft()
+            if raw and not terminators:
                 found[-1] = (*found[-1][:2], match.end())
             continue
         if words.startswith(b"#"):
@@ -90,9 +90,9 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
         text += raw
         found.append((start, bytes(text), start + len(text)))
         if bytes(text.lstrip()[:4]).upper() in (b"RUN ", b"COPY", b"ADD "):
-            marks.extend(mark[2] for mark in _HEREDOC.finditer(text))
-            if marks and last_lines.get(marks[-1], -1) < match.end():
-                marks.clear()  # a bit shift, or a here-document without an end
+            terminators.extend(heredoc[2] for heredoc in _HEREDOC.finditer(text))
+            if terminators and last_lines.get(terminators[-1], -1) < match.end():
+                terminators.clear()  # a bit shift, or a here-document without an end
         text = bytearray()
     if text.strip():
         found.append((start, bytes(text), start + len(text)))

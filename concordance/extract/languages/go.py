@@ -41,9 +41,9 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     module = next(files.nearest(path, "go.mod"), None)
     if module is None:
         return None
-    home, folder = module.rpartition("/")[0], path.rpartition("/")[0]
-    inside = folder[len(home) :].strip("/")
-    before = f"go -C {shlex.quote(home)}" if home else "go"
+    module_folder, folder = module.rpartition("/")[0], path.rpartition("/")[0]
+    inside = folder[len(module_folder) :].strip("/")
+    before = f"go -C {shlex.quote(module_folder)}" if module_folder else "go"
     wanted = f"{before} test ./{inside}".removesuffix("/")
     return lambda name: f"{wanted} -run '^{name.rpartition('.')[2]}$'" if name else wanted
 
@@ -273,9 +273,9 @@ def _note_directives(draft: Draft) -> None:
     for definition in draft.definitions:
         line = draft.source.line(definition.start)
         if line - 1 in lines:
-            said = comments.above(line, tool_lines=True)
-            definition.modifiers = tuple(match[0].strip() for match in _DIRECTIVE.finditer(said))
-            definition.doc = _DIRECTIVE.sub("", said).strip()
+            comment = comments.above(line, tool_lines=True)
+            definition.modifiers = tuple(match[0].strip() for match in _DIRECTIVE.finditer(comment))
+            definition.doc = _DIRECTIVE.sub("", comment).strip()
 
 
 def _note_constraint(draft: Draft) -> None:

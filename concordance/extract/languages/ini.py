@@ -68,10 +68,10 @@ class _Reading:
         if self.foreign:
             return
         indent = len(raw) - len(raw.lstrip())
-        goes_on = self.continued or (self.key is not None and indent > self.indent)
+        is_continuation = self.continued or (self.key is not None and indent > self.indent)
         backslashes = len(words) - len(words.rstrip(b"\\"))
-        self.continued = backslashes % 2 == 1 and (goes_on or b"=" in words or b":" in words)
-        if self.key is not None and goes_on:
+        self.continued = backslashes % 2 == 1 and (is_continuation or b"=" in words or b":" in words)
+        if self.key is not None and is_continuation:
             self.key.end = at + len(raw.rstrip())
             self.value = (self.value[0], self.key.end)
             return

@@ -162,8 +162,8 @@ class _Reading:
         elif rule:
             self._rule(at, raw, line, rule, help_text.decode("utf-8", "replace"))
         elif _EXPORT.match(line):
-            said = [m.span() for m in _WORD.finditer(line)][1:]
-            self.draft.add_names(((at + a, at + b) for a, b in said if _NAME.match(raw[a:b])), Role.READ)
+            spans = [m.span() for m in _WORD.finditer(line)][1:]
+            self.draft.add_names(((at + a, at + b) for a, b in spans if _NAME.match(raw[a:b])), Role.READ)
 
     def _directive(self, at: int, raw: bytes, line: bytes) -> bool:
         """Read a conditional, an include or a `define`; return True if the line was one."""

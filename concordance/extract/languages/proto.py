@@ -175,8 +175,8 @@ class _Reading:
         return _Block(word, self._define(kind, name, tokens, end))
 
     def _rpc(self, tokens: list[ProtoToken], end: ProtoToken) -> _Block:
-        said = [token for token in tokens[2:] if token.kind == "name" and token.text not in (b"stream", b"returns")]
-        for token in said:
+        types = [token for token in tokens[2:] if token.kind == "name" and token.text not in (b"stream", b"returns")]
+        for token in types:
             self._type(token)
         text = self.draft.source.slice(tokens[0].start, tokens[-1].end)
         sides = re.findall(r"\(([^)]*)\)", text)

@@ -117,9 +117,9 @@ def _generated_tests(text: bytes) -> Callable[[str], str]:
     A class given to `instantiate_device_type_tests` becomes one class per device: `TestNN` has the tests `TestNNCPU`
     `.test_relu_cpu_float32` and so on. A test under `parametrize` becomes one test per value, in the same class.
     """
-    classes = {made.decode() for made in _DEVICE_CLASSES.findall(text)}
+    classes = {name.decode() for name in _DEVICE_CLASSES.findall(text)}
     parametrised = (
-        {made.decode() for made in _PARAMETRISED.findall(text)} if b"instantiate_parametrized" in text else ()
+        {name.decode() for name in _PARAMETRISED.findall(text)} if b"instantiate_parametrized" in text else ()
     )
 
     def option(name: str) -> str:
@@ -277,11 +277,11 @@ def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
         joined = tools.parser.parse(join_brackets(data))
         if not joined.root_node.has_error:
             return joined
-        text, gone = remove_unclosed(data)
-        without = tools.parser.parse(text) if gone else tree
-        if gone and trees.error_bytes(without, tools.errors) < trees.error_bytes(tree, tools.errors):
+        text, removed = remove_unclosed(data)
+        without = tools.parser.parse(text) if removed else tree
+        if removed and trees.error_bytes(without, tools.errors) < trees.error_bytes(tree, tools.errors):
             tree = without
-            for start, end in gone:
+            for start, end in removed:
                 draft.problem(start, end, "syntax error: a bracket is never closed")
     trees.note_errors(draft, tree, tools.errors)
     return tree
@@ -326,7 +326,7 @@ def join_brackets(data: bytes) -> bytes:
 def remove_unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     """Return the text without the statements whose bracket is never closed, and where they were."""
     result = bytearray(data)
-    gone: list[tuple[int, int]] = []
+    removed: list[tuple[int, int]] = []
     opened: list[int] = []
     line = 0  # start of the logical line
     for piece in _PIECES.finditer(data):
@@ -337,12 +337,12 @@ def remove_unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
             opened.pop()
         elif kind == "end":
             if opened and _STATEMENT.match(data, piece.end()):
-                gone.append((opened[0], piece.start()))
+                removed.append((opened[0], piece.start()))
                 opened.clear()
             if not opened:
                 line = piece.end()
     if opened:
-        gone.append((opened[0], len(data)))
-    for start, end in gone:
+        removed.append((opened[0], len(data)))
+    for start, end in removed:
         result[start:end] = re.sub(rb"[^\r\n]", b" ", data[start:end])
-    return bytes(result), gone
+    return bytes(result), removed

@@ -136,9 +136,9 @@ class Attributes:
             if attribute:
                 first = at
                 words = trees.one_line(self.source.slice(at, end))[2:-1].strip()
-                said = _DOC_ATTRIBUTE.fullmatch(words)
-                if said:
-                    documents.append(said[1])
+                doc = _DOC_ATTRIBUTE.fullmatch(words)
+                if doc:
+                    documents.append(doc[1])
                 else:
                     attributes.append(words)
             elif at in self._outer:
@@ -163,7 +163,7 @@ class Attributes:
     def note_file(self, found: dict[str, list[Node]]) -> None:
         """Add inner documentation (`//!`, `#![doc = …]`) to the definition or file that contains it."""
         data = self.draft.source.data
-        said: dict[int, list[str]] = {}
+        docs: dict[int, list[str]] = {}
         nodes = sorted([*found.get("inner", ()), *found.get("attribute.inner", ())], key=lambda node: node.start_byte)
         definitions = sorted(self.draft.definitions, key=lambda d: (d.start, -d.end))
         spans = [(0, len(data) + 1, -1), *((d.start, d.end, place) for place, d in enumerate(definitions))]
@@ -175,8 +175,8 @@ class Attributes:
                 if not match:
                     continue
                 words = match[1]
-            said.setdefault(around, []).append(words)
-        for place, words_of_place in said.items():
+            docs.setdefault(around, []).append(words)
+        for place, words_of_place in docs.items():
             if place >= 0:
                 definitions[place].doc = _document(words_of_place)
             else:

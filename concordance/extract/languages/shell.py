@@ -105,15 +105,15 @@ def _without_documents(data: bytes) -> bytes:
         return data
     lines = data.split(b"\n")
     last = {line.strip(): number for number, line in enumerate(lines)}
-    kept, mark = [], b""
+    kept, terminator = [], b""
     for number, line in enumerate(lines):
-        if mark:
-            mark = b"" if line.strip() == mark else mark
+        if terminator:
+            terminator = b"" if line.strip() == terminator else terminator
             continue
         kept.append(line)
         opened = _DOCUMENT.search(line)
         if opened and last.get(opened[1], 0) > number:
-            mark = opened[1]
+            terminator = opened[1]
     return b"\n".join(kept)
 
 

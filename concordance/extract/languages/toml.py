@@ -170,13 +170,13 @@ class _Tables:
 
     def _name(self, node: Node) -> tuple[str, int]:
         """Return the name of a table in an array, taken from a key such as `name` or `id`, and its offset."""
-        said: dict[str, tuple[int, int]] = {}
+        parts: dict[str, tuple[int, int]] = {}
         for pair in node.named_children:
             if pair.type == "pair" and pair.named_child_count == 2 and pair.named_children[1].type == "string":
                 value = pair.named_children[1]
                 key = trees.text(pair.named_children[0]).strip("\"'")
-                said.setdefault(key, keyed.strip_quotes(self.draft.source, value.start_byte, value.end_byte))
+                parts.setdefault(key, keyed.strip_quotes(self.draft.source, value.start_byte, value.end_byte))
         for key in _NAMING:
-            if key in said and b"\n" not in self.draft.source.data[slice(*said[key])]:
-                return self.draft.source.slice(*said[key]), said[key][0]
+            if key in parts and b"\n" not in self.draft.source.data[slice(*parts[key])]:
+                return self.draft.source.slice(*parts[key]), parts[key][0]
         return "", 0

@@ -141,11 +141,11 @@ def _not_copyable(file: PatternContext) -> Iterator[Place]:
 def _pimpl(file: PatternContext) -> Iterator[Place]:
     for symbol in file.symbols:
         if symbol.kind == Kind.FIELD and symbol.parent >= 0:
-            held = re.search(
+            pointer = re.search(
                 r"(?:unique_ptr|shared_ptr)<\s*+(?:struct\s++|class\s++)?(?=\w*Impl)(\w++)\s*+>|^(?:struct\s+)?(\w*Impl)\s*\*",
                 symbol.signature,
             )
-            name = held and (held[1] or held[2])
+            name = pointer and (pointer[1] or pointer[2])
             inner = file.members_of(symbol.parent).get(name or "", -1)
             if name and inner >= 0 and file.symbols[inner].declaration:
                 yield Place(symbol.line, symbol.parent, "", symbol.name)
@@ -157,12 +157,12 @@ def _operators(file: PatternContext) -> Iterator[Place]:
         if re.match(r"operator\W", symbol.name) and _NOT_WRITTEN.isdisjoint(symbol.modifiers):
             names.setdefault(symbol.parent, []).append(place)
     for parent, places in names.items():
-        said = ", ".join(dict.fromkeys(file.symbols[one].name.removeprefix("operator").strip() for one in places))
+        listed = ", ".join(dict.fromkeys(file.symbols[one].name.removeprefix("operator").strip() for one in places))
         yield Place(
             file.symbols[places[0]].line,
             parent if parent >= 0 and file.symbols[parent].kind != Kind.NAMESPACE else -1,
             "",
-            said,
+            listed,
         )
 
 
@@ -171,13 +171,13 @@ def _lazy_statics(file: PatternContext) -> Iterator[Place]:
     if b"static" not in file.data:
         return
     for place, symbol in file.functions:
-        made = None if symbol.declaration else _STATIC.match(symbol.returns or symbol.signature)
-        if made and symbol.end_line - symbol.start_line < 15:
+        match = None if symbol.declaration else _STATIC.match(symbol.returns or symbol.signature)
+        if match and symbol.end_line - symbol.start_line < 15:
             body = file.body(symbol)
             body = body.partition("{")[2] if len(body) <= _SHORT else ""
             kept = (
                 re.compile(
-                    rf"\bstatic\s+(?:const\s+)?(?:[\w:]+::)?{re.escape(made[1].rpartition('::')[2])}\b\s*[*&]?\s*(\w+)\s*[;({{=]"
+                    rf"\bstatic\s+(?:const\s+)?(?:[\w:]+::)?{re.escape(match[1].rpartition('::')[2])}\b\s*[*&]?\s*(\w+)\s*[;({{=]"
                     r".*?\breturn\s+[*&]?\1;",
                     re.S,
                 )

@@ -378,17 +378,17 @@ def _alternative(file: PatternContext) -> Iterator[Place]:
     """Yield class methods that make an instance: they call `cls(…)` or `cls.__new__(…)`."""
     methods = {place for place, _, name in file.decorated if name == "classmethod" and not file.members_of(place)}
     if methods:
-        made = [call for call in file.calls("cls", "__new__") if file.text(call.function) in ("cls", "cls.__new__")]
-        for place in sorted(methods & {file.function_at(file.line(call.node)) for call in made}):
+        calls = [call for call in file.calls("cls", "__new__") if file.text(call.function) in ("cls", "cls.__new__")]
+        for place in sorted(methods & {file.function_at(file.line(call.node)) for call in calls}):
             yield file.symbol(place)
 
 
 def _singleton(file: PatternContext) -> Iterator[Place]:
     for place, _ in file.classes:
         own = file.members_of(place)
-        held = next((name for name in ("_instance", "_instances", "__instance", "_singleton") if name in own), "")
-        if held and ("__new__" in own or "__call__" in own or "instance" in own or "get_instance" in own):
-            yield file.symbol(place, f"stored in {held}")
+        attribute = next((name for name in ("_instance", "_instances", "__instance", "_singleton") if name in own), "")
+        if attribute and ("__new__" in own or "__call__" in own or "instance" in own or "get_instance" in own):
+            yield file.symbol(place, f"stored in {attribute}")
 
 
 def _registry(file: PatternContext) -> Iterator[Place]:

@@ -136,18 +136,18 @@ class PythonExpressions:
                 found = expression(Op.PAIR, self.value(child), found + 1 if found else 0)
             return expression(Op.LITERAL, name, found + 1 if found else 0)
         first = _first(node)
-        held = self.value(first) if first is not None else 0
-        return expression(Op.LITERAL, name, held + 1 if held else 0)
+        value = self.value(first) if first is not None else 0
+        return expression(Op.LITERAL, name, value + 1 if value else 0)
 
     def _dictionary(self, node: Node) -> int:
         expression = self.woven.expression
         pair = _first(node)
-        held = 0
+        content = 0
         if pair is not None and pair.type == "pair":
             key, value = self.value(pair.child_by_field_name("key")), self.value(pair.child_by_field_name("value"))
             if value or key:
-                held = expression(Op.PAIR, key, expression(Op.PAIR, value) + 1)
-        return expression(Op.LITERAL, self.woven.name_index("dict"), held + 1 if held else 0)
+                content = expression(Op.PAIR, key, expression(Op.PAIR, value) + 1)
+        return expression(Op.LITERAL, self.woven.name_index("dict"), content + 1 if content else 0)
 
     # --- types -------------------------------------------------------------------------------
 
@@ -252,14 +252,14 @@ class PythonExpressions:
         """Return the value of a `*` or `**` parameter; other parameters keep their value."""
         if not star.endswith("_splat_pattern"):
             return value
-        holder = "dict" if star == "dictionary_splat_pattern" else "tuple"
+        container = "dict" if star == "dictionary_splat_pattern" else "tuple"
         expression = self.woven.expression
-        held = value
-        if value and holder == "dict":
-            held = expression(Op.PAIR, 0, expression(Op.PAIR, value) + 1)
-        if value and holder == "tuple":
-            return expression(Op.LITERAL, self.woven.name_index("list"), held + 1)
-        return expression(Op.LITERAL, self.woven.name_index(holder), held + 1 if held else 0)
+        content = value
+        if value and container == "dict":
+            content = expression(Op.PAIR, 0, expression(Op.PAIR, value) + 1)
+        if value and container == "tuple":
+            return expression(Op.LITERAL, self.woven.name_index("list"), content + 1)
+        return expression(Op.LITERAL, self.woven.name_index(container), content + 1 if content else 0)
 
 
 def _first(node: Node) -> Node | None:

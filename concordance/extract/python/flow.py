@@ -116,16 +116,16 @@ class _PythonFlow:
         place = self.woven.by_end.get(receiver.end_byte)
         if place is None or not self.woven.names.bound[place]:
             return
-        home = self.woven.scopes[self.woven.names.bound[place] - 1]
-        if home.kind != "function" or home.symbol < 0 or home.parent < 0:
+        scope = self.woven.scopes[self.woven.names.bound[place] - 1]
+        if scope.kind != "function" or scope.symbol < 0 or scope.parent < 0:
             return
-        method = self.woven.symbols[home.symbol]
-        around = self.woven.scopes[home.parent]
+        method = self.woven.symbols[scope.symbol]
+        around = self.woven.scopes[scope.parent]
         if around.kind != "class" or not method.parameters or "staticmethod" in method.modifiers:
             return
         if method.parameters[0].name == self.woven.names.table[self.woven.names.name[place]]:
             member = self.woven.names.name[self.woven.by_end[name.end_byte]]
-            self.members.append((home.parent, member, value))
+            self.members.append((scope.parent, member, value))
 
     def _assignment(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -387,14 +387,14 @@ def record_fixtures(woven: FlowBuilder) -> None:
     for place, symbol in enumerate(woven.symbols):
         if symbol.kind not in FUNCTION_KINDS:
             continue
-        made = _fixture_decorator(symbol)
-        if made is None and not symbol.name.startswith("test"):
+        decorator = _fixture_decorator(symbol)
+        if decorator is None and not symbol.name.startswith("test"):
             continue
         for name in (*(parameter.name for parameter in symbol.parameters), *_used_fixtures(symbol)):
             woven.relate(place, SymbolRelation.ASKS, woven.expression(Op.LITERAL, woven.name_index(name)))
-        if made is not None:
-            named = _NAME.search(made)
-            offered = (named.group(1) if named else symbol.name, *("*" for _ in _AUTOUSE.findall(made)))
+        if decorator is not None:
+            named = _NAME.search(decorator)
+            offered = (named.group(1) if named else symbol.name, *("*" for _ in _AUTOUSE.findall(decorator)))
             for name in offered:
                 woven.relate(place, SymbolRelation.OFFERS, woven.expression(Op.LITERAL, woven.name_index(name)))
 

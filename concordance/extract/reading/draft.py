@@ -313,15 +313,15 @@ class Draft:
             key = place * width + name
             found = known.get(key)
             if found is None:
-                at, passed = place, []
+                at, visited = place, []
                 while found is None and at >= 0 and key not in declared:
-                    passed.append(key)
+                    visited.append(key)
                     at = 0 if key in globals_ else outward[at]
                     key = at * width + name
                     found = known.get(key)
                 if found is None:
                     found = known[key] = at + 1
-                for key in passed:  # so that a name used at every level of a deep nest is looked up once
+                for key in visited:  # so that a name used at every level of a deep nest is looked up once
                     known[key] = found
             bound.append(found)
         return bound
@@ -344,11 +344,11 @@ class Draft:
                     nonlocals.add(place * width + name)
         for start, place, name in zip(starts, places, names, strict=True):
             if start in own:
-                home = place
+                binding = place
                 if start in sent:  # `:=` binds outside of the comprehension, `var` outside of its block
-                    while scopes[home].kind in ("comprehension", "block"):
-                        home = scopes[home].parent
-                key = home * width + name
+                    while scopes[binding].kind in ("comprehension", "block"):
+                        binding = scopes[binding].parent
+                key = binding * width + name
                 if key not in globals_ and key not in nonlocals:
                     declared.add(key)
         return declared, globals_

@@ -182,10 +182,10 @@ class FlowBuilder:
         sites = self.sites.get(whole)
         if sites is None or whole in self.values or self.names.role[place] in _BINDS:
             return whole
-        scope, home = self.names.scope[place], self.names.bound[place] - 1
-        while scope != home and self.scopes[scope].kind == "comprehension":
+        scope, binding = self.names.scope[place], self.names.bound[place] - 1
+        while scope != binding and self.scopes[scope].kind == "comprehension":
             scope = self.scopes[scope].parent
-        if scope != home:
+        if scope != binding:
             return whole  # read in another function, at an unknown time
         at = self.names.starts[place]
         last = bisect_right(sites, at, key=_at) - 1
@@ -207,9 +207,11 @@ class FlowBuilder:
             if start in defined:
                 symbol = defined[start]
                 value = self.expression(Op.SYMBOL, symbol)
-                kind, home = self.symbols[symbol].kind, names.bound[place] - 1
-                outside = kind == Kind.METHOD and home >= 0 and self.scopes[home].symbol != self.symbols[symbol].parent
-                if home >= 0 and not names.hangs[place] and kind not in _HOLDERS and not outside:
+                kind, binding = self.symbols[symbol].kind, names.bound[place] - 1
+                outside = (
+                    kind == Kind.METHOD and binding >= 0 and self.scopes[binding].symbol != self.symbols[symbol].parent
+                )
+                if binding >= 0 and not names.hangs[place] and kind not in _HOLDERS and not outside:
                     self.bind(names.bound[place] - 1, names.name[place], value)
                 self.use[place] = value
 
@@ -235,8 +237,8 @@ class FlowBuilder:
         lefts = self.left
         if shift:
             lefts = [shift.get(v, v) if op == Op.NAME else v for op, v in zip(self.ops, lefts, strict=True)]
-        homes = list(self.variables)
-        homes += [homes[key[0]] for _, key in parts]
+        bindings = list(self.variables)
+        bindings += [bindings[key[0]] for _, key in parts]
         owner = self._owners()
         pairs: list[tuple[int, int]] = []
         for variable in sorted(self.values.keys() | self.sites.keys()):
@@ -247,12 +249,12 @@ class FlowBuilder:
             sites = self.sites[key[0]]
             pairs += [(shift[version], sites[n].value) for n in key[1:] if sites[n].value]
         users = self._users()
-        used, said = list(users), users.values()
+        used, codes = list(users), users.values()
         width = len(self.ops)
         return Flow(
             tuple(self.texts), bytes(self.ops), pack_column(lefts), pack_column(self.right), whole,
-            pack_column([scope for scope, _ in homes]), pack_column([name for _, name in homes]),
-            pack_column([owner.get(home, -1) + 1 for home in homes]),
+            pack_column([scope for scope, _ in bindings]), pack_column([name for _, name in bindings]),
+            pack_column([owner.get(binding, -1) + 1 for binding in bindings]),
             pack_column([variable for variable, _ in pairs]), pack_column([value for _, value in pairs]),
             tuple(scope.kind for scope in self.scopes), pack_column([scope.parent + 1 for scope in self.scopes]),
             pack_column([scope.symbol + 1 for scope in self.scopes]),
@@ -262,8 +264,8 @@ class FlowBuilder:
             pack_column([symbol for symbol, _, _ in self.relations]), bytes([what for _, what, _ in self.relations]),
             pack_column([value for _, _, value in self.relations]),
             pack_column([key // width for key in used]), pack_column([key % width for key in used]),
-            pack_column([row & _ROLES for row in said]),
-            self.imports, exports, times=pack_column([row >> _WIDTH for row in said]), **self.more,
+            pack_column([row & _ROLES for row in codes]),
+            self.imports, exports, times=pack_column([row >> _WIDTH for row in codes]), **self.more,
         )  # fmt: skip
 
     def _owners(self) -> dict[tuple[int, int], int]:

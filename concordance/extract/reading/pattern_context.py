@@ -74,10 +74,10 @@ class PatternContext(RuleContext):
         """Return the members of a symbol by name."""
         return self.members.get(place, {})
 
-    def classes_with_base(self, fits: Callable[[str], object]) -> Iterator[tuple[int, str]]:
+    def classes_with_base(self, matches: Callable[[str], object]) -> Iterator[tuple[int, str]]:
         """Yield each type that has a base that fits, with the first such base."""
         for place, symbol in self.classes:
-            base = next(filter(fits, symbol.bases), "")
+            base = next(filter(matches, symbol.bases), "")
             if base:
                 yield place, base
 

@@ -225,8 +225,8 @@ class RuleContext:
             return self.bound.get(self.text(node), "")
         if node.type == "attribute":
             left, right = node.child_by_field_name("object"), node.child_by_field_name("attribute")
-            home = self.dotted(left) if left is not None else ""
-            return f"{home}.{self.text(right)}" if home else ""
+            prefix = self.dotted(left) if left is not None else ""
+            return f"{prefix}.{self.text(right)}" if prefix else ""
         return ""
 
     def imported_calls(self, *names: str) -> Iterator[tuple[str, Call]]:
@@ -235,13 +235,13 @@ class RuleContext:
         The text before a name is checked first, because most calls of `load` or `append` are on a local variable.
         """
         bound = self.bound
-        wanted = {*names, *(alias for alias, meaning in bound.items() if meaning.rpartition(".")[2] in names)}
+        wanted = {*names, *(alias for alias, full_name in bound.items() if full_name.rpartition(".")[2] in names)}
         for at in self.places(*wanted):
             if self._first(at) in bound:
                 for call in self._called(at, names):
-                    meaning = self.dotted(call.function)
-                    if meaning:
-                        yield meaning, call
+                    full_name = self.dotted(call.function)
+                    if full_name:
+                        yield full_name, call
 
     def _first(self, at: int) -> str:
         """Return the first part of the dotted name that ends with the name at an offset."""
@@ -255,7 +255,7 @@ class RuleContext:
 
     def imports_any(self, *packages: str) -> bool:
         """True if a Python file imports from any of the packages."""
-        return any(meaning.partition(".")[0] in packages for meaning in self.bound.values())
+        return any(full_name.partition(".")[0] in packages for full_name in self.bound.values())
 
     @cached_property
     def defined(self) -> frozenset[str]:

@@ -50,5 +50,8 @@ def _is_known_elsewhere(context: RuleContext, call: Call, old: str) -> bool:
     """True if the block is also known under another name: a copy of the pointer, or a parameter."""
     before = context.source.slice(call.body.start_byte, call.node.start_byte)
     word = re.escape(old)
-    handed = rf"^[^{{]*[*\s]{word}\s*[,)]" if old.isidentifier() else r"(?!)"
-    return re.search(rf"=\s*{word}\s*;|(?<![\w>.]){word}\s*=\s*[A-Za-z_]\w*(?:->|\.|\[)|{handed}", before) is not None
+    as_parameter = rf"^[^{{]*[*\s]{word}\s*[,)]" if old.isidentifier() else r"(?!)"
+    return (
+        re.search(rf"=\s*{word}\s*;|(?<![\w>.]){word}\s*=\s*[A-Za-z_]\w*(?:->|\.|\[)|{as_parameter}", before)
+        is not None
+    )

@@ -61,5 +61,5 @@ def _is_made_for_it(context: RuleContext, call: Call, to: str) -> bool:
     """True if the function has allocated the destination before, or used its size."""
     base = re.match(r"[\s(&]*([\w>.-]+)", to)
     before = context.source.slice(call.body.start_byte, call.node.start_byte)
-    made = r"\b%s\s*=[^;]*(?:alloc\w*|ALLOC\w*|dup\w*\s*\(|\bnew\b|STACK)|sizeof\s*\(\s*%s"
-    return base is not None and re.search(made % (re.escape(base[1]), re.escape(base[1])), before) is not None
+    allocation = r"\b%s\s*=[^;]*(?:alloc\w*|ALLOC\w*|dup\w*\s*\(|\bnew\b|STACK)|sizeof\s*\(\s*%s"
+    return base is not None and re.search(allocation % (re.escape(base[1]), re.escape(base[1])), before) is not None

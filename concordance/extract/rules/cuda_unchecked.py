@@ -49,10 +49,10 @@ def find(context: RuleContext) -> Iterator[Match]:
         ):
             continue
         behind = b";".join(context.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
-        made = [context.text(one) for one in call.arguments]
+        arguments = [context.text(one) for one in call.arguments]
         if (
             not _ERROR_CHECK.search(behind)
-            and not (made and made[0] in _NOTHING)
+            and not (arguments and arguments[0] in _NOTHING)
             and not _is_in_destructor(context, call)
         ):
             yield context.at(call.node, f"the result of `{call.name}` is ignored")

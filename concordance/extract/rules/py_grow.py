@@ -39,11 +39,11 @@ def find(context: RuleContext) -> Iterator[Match]:
     """Find joins in a loop whose result replaces one of the parts, if that part existed before the loop."""
     # `append` is common on lists; only files that import numpy or jax may call it on an array.
     names = NAMES if context.imports_any("numpy", "jax") else tuple(name for name in NAMES if name != "append")
-    for meaning, call in context.imported_calls(*names):
-        if meaning in _JOINS and call.arguments and call.loop is not None:
+    for function, call in context.imported_calls(*names):
+        if function in _JOINS and call.arguments and call.loop is not None:
             name = _grown(context, call)
             if name:
-                yield context.at(call.node, f"`{meaning}` copies all of `{name}` in each iteration of the loop")
+                yield context.at(call.node, f"`{function}` copies all of `{name}` in each iteration of the loop")
 
 
 def _grown(context: RuleContext, call: Call) -> str:

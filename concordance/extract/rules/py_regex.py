@@ -24,8 +24,8 @@ GOOD = 'number = re.compile(r"\\d+")\nfor line in lines:\n    …'
 
 def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of `re.compile` with a literal that a loop repeats."""
-    for meaning, call in context.imported_calls("compile"):
-        if meaning in ("re.compile", "regex.compile") and call.arguments and call.loop is not None:
+    for function, call in context.imported_calls("compile"):
+        if function in ("re.compile", "regex.compile") and call.arguments and call.loop is not None:
             pattern = call.arguments[0]
             if pattern.type in ("string", "concatenated_string") and not context.text(pattern).lower().startswith(
                 ("f", "rf", "fr")

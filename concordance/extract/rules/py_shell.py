@@ -30,11 +30,13 @@ _ALWAYS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subproces
 
 def find(context: RuleContext) -> Iterator[Match]:
     """Find calls that use a shell, always or because of `shell=True`, with a command that is not a literal."""
-    for meaning, call in context.imported_calls(*NAMES):
-        if meaning in _ALWAYS or (meaning.startswith("subprocess.") and context.text(call.keyword("shell")) == "True"):
+    for function, call in context.imported_calls(*NAMES):
+        if function in _ALWAYS or (
+            function.startswith("subprocess.") and context.text(call.keyword("shell")) == "True"
+        ):
             line = _line(call)
             if line is not None and not _is_fixed(context, line):
-                yield context.at(call.node, f"`{meaning}` passes `{context.short(line)}` to a shell")
+                yield context.at(call.node, f"`{function}` passes `{context.short(line)}` to a shell")
 
 
 def _line(call: Call) -> Node | None:

@@ -56,5 +56,5 @@ def _is_text_before(context: RuleContext, path: list[Node], loop: Node, name: by
     before = re.search(
         rb"^\s*%s(?:\s*:\s*str)?\s*=\s*\(?\s*f?[\"']" % word, context.data[body.start_byte : loop.start_byte], re.M
     )
-    anew = re.search(rb"^\s*%s\s*=(?!=)" % word, context.data[loop.start_byte : loop.end_byte], re.M)
-    return before is not None and anew is None
+    assigned = re.search(rb"^\s*%s\s*=(?!=)" % word, context.data[loop.start_byte : loop.end_byte], re.M)
+    return before is not None and assigned is None

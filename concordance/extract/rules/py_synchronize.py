@@ -29,8 +29,8 @@ _WHAT = {"synchronize": "waits for the device", "empty_cache": "releases cached 
 
 def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of torch's own functions that a loop repeats, except where time is measured."""
-    for meaning, call in context.imported_calls(*NAMES):
-        is_torchs = meaning.startswith("torch.") and meaning.count(".") == 2
+    for function, call in context.imported_calls(*NAMES):
+        is_torchs = function.startswith("torch.") and function.count(".") == 2
         near = context.data[max(0, call.node.start_byte - 200) : call.node.end_byte + 200]
         if is_torchs and call.loop is not None and not _MEASURES.search(near):
-            yield context.at(call.node, f"`{meaning}` {_WHAT[call.name]} in each iteration of the loop")
+            yield context.at(call.node, f"`{function}` {_WHAT[call.name]} in each iteration of the loop")

@@ -26,19 +26,19 @@ GOOD = "torch.load(path, weights_only=True)"
 
 def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of torch's own `load` without `weights_only=True`."""
-    for meaning, call in context.imported_calls("load"):
-        if meaning not in ("torch.load", "torch.serialization.load"):
+    for function, call in context.imported_calls("load"):
+        if function not in ("torch.load", "torch.serialization.load"):
             continue
-        said = call.keyword("weights_only")
+        argument = call.keyword("weights_only")
         if any(one.type == "dictionary_splat" for one in call.arguments) or _is_own(context, call):
             continue
-        if said is None:
+        if argument is None:
             yield context.at(
                 call.node,
                 "`torch.load` without `weights_only`: before PyTorch 2.6 the file can run code",
                 Severity.INFO,
             )
-        elif context.text(said) == "False":
+        elif context.text(argument) == "False":
             yield context.at(call.node, "`torch.load` with `weights_only=False` lets the file run code")
 
 

@@ -26,10 +26,10 @@ _PICKLES = frozenset(("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "jo
 
 def find(context: RuleContext) -> Iterator[Match]:
     """Find calls that unpickle, always or because of `allow_pickle=True`, except data pickled in the same call."""
-    for meaning, call in context.imported_calls(*NAMES):
-        home, _, name = meaning.rpartition(".")
-        if (home.rpartition(".")[2] in _PICKLES and name != "read_pickle") or meaning == "pandas.read_pickle":
+    for function, call in context.imported_calls(*NAMES):
+        module, _, name = function.rpartition(".")
+        if (module.rpartition(".")[2] in _PICKLES and name != "read_pickle") or function == "pandas.read_pickle":
             if call.arguments and "dumps(" not in context.text(call.arguments[0]):
-                yield context.at(call.node, f"`{meaning}` lets the data run code")
-        elif meaning == "numpy.load" and context.text(call.keyword("allow_pickle")) == "True":
+                yield context.at(call.node, f"`{function}` lets the data run code")
+        elif function == "numpy.load" and context.text(call.keyword("allow_pickle")) == "True":
             yield context.at(call.node, "`numpy.load` with `allow_pickle=True` lets the file run code")

@@ -26,15 +26,15 @@ _UNSAFE = frozenset(f"yaml.{name}" for name in ("Loader", "UnsafeLoader", "CLoad
 
 def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of PyYAML's own functions without a loader, or with one known to create objects."""
-    for meaning, call in context.imported_calls(*NAMES):
-        if meaning in ("yaml.unsafe_load", "yaml.unsafe_load_all"):
-            yield context.at(call.node, f"`{meaning}` lets the document create any object")
-        elif meaning in ("yaml.load", "yaml.load_all"):
+    for function, call in context.imported_calls(*NAMES):
+        if function in ("yaml.unsafe_load", "yaml.unsafe_load_all"):
+            yield context.at(call.node, f"`{function}` lets the document create any object")
+        elif function in ("yaml.load", "yaml.load_all"):
             loader = call.keyword("Loader") or (call.arguments[1] if len(call.arguments) > 1 else None)
             if loader is None and not any(one.type == "dictionary_splat" for one in call.arguments):
                 yield context.at(
                     call.node,
-                    f"`{meaning}` without a loader lets the document create any object in old versions of PyYAML",
+                    f"`{function}` without a loader lets the document create any object in old versions of PyYAML",
                 )
             elif loader is not None and context.dotted(loader) in _UNSAFE:
                 yield context.at(call.node, f"`{context.text(loader)}` lets the document create any object")

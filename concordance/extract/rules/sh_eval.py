@@ -37,8 +37,8 @@ def find(context: RuleContext) -> Iterator[Match]:
         words = [context.text(node) for node in command.named_children[1:]]
         if any("$(" in word or "`" in word for word in words) or words[:2] == ["set", "--"]:
             continue
-        told = next(
+        cause = next(
             (word for word in words if _VARIABLE.match(word) or re.search(r"(?<!\\)\$\{?[A-Za-z_@*1-9]", word)), None
         )
-        if told is not None and not told.startswith("'"):
-            yield context.at(command, f"`eval` runs the value of `{told[:60]}` as code")
+        if cause is not None and not cause.startswith("'"):
+            yield context.at(command, f"`eval` runs the value of `{cause[:60]}` as code")

@@ -59,12 +59,12 @@ _LY_NOUNS = frozenset(("assembly", "anomaly", "family", "reply", "poly", "multip
 
 def extract_terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
     """Return the index entries of a file."""
-    said = TextTokens(collect_text(facts, comments, prose))
-    said.settle_capitals()
-    index = _Index(said, facts)
+    tokens = TextTokens(collect_text(facts, comments, prose))
+    tokens.settle_capitals()
+    index = _Index(tokens, facts)
     index.count_names()
     index.count_prose()
-    stands_for = expand_acronyms(said.lines, said.counts, set(index.acronyms.values()), facts)
+    stands_for = expand_acronyms(tokens.lines, tokens.counts, set(index.acronyms.values()), facts)
     index.emphasise(prose, stands_for)
     return index.entries(index.chosen(), stands_for)
 
@@ -82,12 +82,12 @@ def weight(times: float, files_with_it: int, files: int) -> float:
 class _Index:
     """The candidates of a file, each with its points, its count, and the first name that contains it."""
 
-    def __init__(self, said: TextTokens, facts: FileFacts) -> None:
-        self.said = said
+    def __init__(self, tokens: TextTokens, facts: FileFacts) -> None:
+        self.tokens = tokens
         self.facts = facts
         self.rows: dict[str, list[int]] = {}  # points, times, index of the first name or -1
         self.emphasis: Counter[str] = Counter()  # points for emphasis, not deducted from the words in a phrase
-        self.acronyms = {token.lower(): token for token in said.counts if is_acronym(token)}
+        self.acronyms = {token.lower(): token for token in tokens.counts if is_acronym(token)}
 
     def count_names(self) -> None:
         """Count the words that names consist of, and runs of such words."""
@@ -96,14 +96,14 @@ class _Index:
         defined = {symbol.name for symbol in self.facts.symbols if symbol.kind not in (Kind.HEADING, Kind.LABEL)}
         rows, acronyms = self.rows, self.acronyms
         for number, name in enumerate(occurrences.names):
-            worth = _DEFINED if name in defined else _USED
+            points = _DEFINED if name in defined else _USED
             count = used[number]
             for gram in name_ngrams(name):
                 row = rows.get(gram)
                 if row is None:
-                    rows[gram] = [worth, count, number]
+                    rows[gram] = [points, count, number]
                 else:
-                    row[0] += worth
+                    row[0] += points
                     row[1] += count
         if any(lower in rows for lower in acronyms):  # `fsdp_state` refers to FSDP
             for gram in [gram for gram in rows if not acronyms.keys().isdisjoint(gram.split(" "))]:
@@ -124,9 +124,9 @@ class _Index:
 
     def count_prose(self) -> None:
         """Count the words in text, and runs of words that occur twice or are also in a name."""
-        words, counts, rows = self.said.tokens, self.said.counts, self.rows
+        words, counts, rows = self.tokens.tokens, self.tokens.counts, self.rows
         short = not self.facts.occurrences.names and len(counts) < _SHORT_TEXT
-        worth = _EMPHASISED if short else _SAID
+        points = _EMPHASISED if short else _SAID
         pairs = Counter(pairwise(words))
         good = {}
         # The lists only know English, so in another language nothing tells where a phrase ends.
@@ -137,15 +137,15 @@ class _Index:
                 good[pair] = f"{one} {two}"
         for token, count in counts.items():
             if token:
-                self._add(token, (worth if is_word(token) else _EMPHASISED) * count, count)
+                self._add(token, (points if is_word(token) else _EMPHASISED) * count, count)
         for pair, gram in good.items():
-            self._add(gram, worth * pairs[pair], pairs[pair])
+            self._add(gram, points * pairs[pair], pairs[pair])
         starts = [place for place, pair in enumerate(pairwise(words)) if pair in good] if good else []
         for length in range(3, LONGEST + 1):
             following = set(starts)
             starts = [place for place in starts if place + 1 in following]
             for run, count in Counter([" ".join(words[place : place + length]) for place in starts]).items():
-                self._add(run, worth * count, count)
+                self._add(run, points * count, count)
 
     def emphasise(self, prose: list[tuple[int, str]], stands_for: dict[str, str]) -> None:
         """Give extra points to headings, emphasised phrases, opening sentences and acronyms that are explained."""
@@ -186,7 +186,7 @@ class _Index:
             if own < _ENOUGH and not is_acronym(gram):
                 continue
             words = gram.split(" ")
-            if len(gram) > 3 or gram in self.said.counts:  # no abbreviations that are only in names
+            if len(gram) > 3 or gram in self.tokens.counts:  # no abbreviations that are only in names
                 kept.append(gram)
             taken = max(0, own - self.emphasis[gram])
             for length in range(1, len(words)):
@@ -198,8 +198,8 @@ class _Index:
     def entries(self, kept: list[str], stands_for: dict[str, str]) -> tuple[Term, ...]:
         """Return the terms for the chosen candidates, each with the line of its first occurrence."""
         names = frozenset(self.facts.occurrences.names)
-        said = self._first_said(kept)
-        named = self._first_named({self.rows[gram][2] for gram in kept} - {-1})
+        first_lines = self._first_in_text(kept)
+        named = self._first_in_code({self.rows[gram][2] for gram in kept} - {-1})
         found = []
         for gram in kept:
             _, times, number = self.rows[gram]
@@ -211,16 +211,18 @@ class _Index:
                 continue  # the code contains it, so it has an entry as a symbol
             else:
                 kind = "name"
-            lines = ([named[number]] if number >= 0 else []) + ([self.said.line_of(said[gram])] if gram in said else [])
+            lines = ([named[number]] if number >= 0 else []) + (
+                [self.tokens.line_of(first_lines[gram])] if gram in first_lines else []
+            )
             found.append(Term(gram, kind, max(1, times), min(lines, default=1), stands_for.get(gram, "")))
         return tuple(sorted(found))
 
-    def _first_said(self, kept: list[str]) -> dict[str, int]:
+    def _first_in_text(self, kept: list[str]) -> dict[str, int]:
         """Return the index of the token at which each entry first occurs in the text."""
         left = set(kept)
         first_words = Counter(gram.partition(" ")[0] for gram in kept)
         found: dict[str, int] = {}
-        words = self.said.tokens
+        words = self.tokens.tokens
         for place, word in enumerate(words):
             if word in first_words:
                 for length in range(1, LONGEST + 1):
@@ -233,7 +235,7 @@ class _Index:
                     del first_words[word]
         return found
 
-    def _first_named(self, wanted: set[int]) -> dict[int, int]:
+    def _first_in_code(self, wanted: set[int]) -> dict[int, int]:
         """Return the line on which each name first occurs; names are numbered in order of appearance."""
         if not wanted:
             return {}
@@ -294,7 +296,7 @@ def _is_entry(gram: str) -> bool:
 
 
 def expand_acronyms(
-    lines: list[tuple[int, str]], said: Mapping[str, int], acronyms: set[str], facts: FileFacts
+    lines: list[tuple[int, str]], counts: Mapping[str, int], acronyms: set[str], facts: FileFacts
 ) -> dict[str, str]:
     """Return the expansion of each acronym, taken from the text or from names in the code or text."""
     if not acronyms:
@@ -307,7 +309,7 @@ def expand_acronyms(
         previous = line
     left = {a for a in acronyms if a not in found and len(a) > 2 and a not in _WELL_KNOWN}
     if left:
-        _from_names(left, said, facts, found)
+        _from_names(left, counts, facts, found)
     return found
 
 
@@ -366,10 +368,10 @@ def _spelled_after(acronym: str, text: str) -> str:
     return ""
 
 
-def _from_names(left: set[str], said: Mapping[str, int], facts: FileFacts, found: dict[str, str]) -> None:
+def _from_names(left: set[str], counts: Mapping[str, int], facts: FileFacts, found: dict[str, str]) -> None:
     aliased = {row.alias: row.name for row in facts.imports if row.alias in left and row.name}
     fitting: dict[str, list[str]] = {}
-    mentioned = [token.rpartition(".")[2] for token in said if not token.islower()]
+    mentioned = [token.rpartition(".")[2] for token in counts if not token.islower()]
     for name in dict.fromkeys([*facts.occurrences.names, *mentioned]):
         if name[:1].isupper() or name[:1] == "_":
             humps = _CAMEL_WORDS.findall(name)
@@ -412,10 +414,10 @@ def collect_text(
             legal.update(range(start, end))
             start = end
     found = [piece for place, piece in enumerate(found) if place not in legal] if legal else found
-    heard = {text.partition("\n")[0].strip() for _, text in comments}
-    heard.update(text.strip().partition("\n")[0].strip() for _, text in prose)
-    missing = [(s.line, s.doc) for s in facts.symbols if s.doc and s.doc.partition("\n")[0].strip() not in heard]
-    if facts.doc and facts.doc.partition("\n")[0].strip() not in heard and not prose:
+    seen = {text.partition("\n")[0].strip() for _, text in comments}
+    seen.update(text.strip().partition("\n")[0].strip() for _, text in prose)
+    missing = [(s.line, s.doc) for s in facts.symbols if s.doc and s.doc.partition("\n")[0].strip() not in seen]
+    if facts.doc and facts.doc.partition("\n")[0].strip() not in seen and not prose:
         missing.append((1, facts.doc))
     return sorted(found + missing) if missing else found
 

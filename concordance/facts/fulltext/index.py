@@ -77,11 +77,11 @@ def prepare_file(path: str, text: str, facts: FileFacts, words: WordNormalizer) 
     folder, _, base = stem.rpartition("/")
     code = [symbol for symbol in facts.symbols if symbol.kind not in _UNNAMED]
     lower = [symbol.name.lower() for symbol in code]
-    home = base.lower() if base.lower() not in _PACKAGE_FILES else folder.rpartition("/")[2].lower()
+    title = base.lower() if base.lower() not in _PACKAGE_FILES else folder.rpartition("/")[2].lower()
     parts = [part.lower() for part in stem.split("/")]
     parents = [facts.symbols[s.parent].name.lower() if s.parent >= 0 else "" for s in code]
     dotted = [f"{parent}.{name}" for parent, name in zip(parents, lower, strict=True)]
-    dotted += [f"{home}.{name}" for name in lower]
+    dotted += [f"{title}.{name}" for name in lower]
     dotted += [f"{one}.{other}" for one, other in pairwise(parts)]
     docs = " ".join((facts.doc, *(symbol.doc for symbol in facts.symbols if symbol.doc)))
     row = PreparedFile(
@@ -162,8 +162,10 @@ class TextWriter:
         with self._guarded():
             if self.is_new:
                 os.mkdir(self.target)  # fails if something is there: nothing is written through a link
-            for home in ((shelf, pieces) for shelf in SHARDS for pieces in (False, True)):
-                self._writers[home] = open_index(_shard_folder(self.target, *home), home[1]).writer(_HEAP, 1)
+            for shard_key in ((shard, pieces) for shard in SHARDS for pieces in (False, True)):
+                self._writers[shard_key] = open_index(_shard_folder(self.target, *shard_key), shard_key[1]).writer(
+                    _HEAP, 1
+                )
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -189,7 +191,7 @@ class TextWriter:
 
     def _put(self, path: str, category: str, size: int, row: PreparedFile) -> None:
         purpose = Category.TEST if row.tests and category in _ON_SOURCE else Category(category)
-        shelf = SHARDS[purpose not in _ON_SOURCE]
+        shard = SHARDS[purpose not in _ON_SOURCE]
         folders, at = [path], path
         while "/" in at:
             at = at.rpartition("/")[0]
@@ -201,8 +203,8 @@ class TextWriter:
             **shared, base=row.base, dir=row.dir, names=row.names, defs=row.defs, dotted=row.dotted, docs=row.docs,
             body=" ".join(words for _, words in row.chunks),
         )  # fmt: skip
-        self._writers[shelf, False].add_document(whole)
-        pieces = self._writers[shelf, True]
+        self._writers[shard, False].add_document(whole)
+        pieces = self._writers[shard, True]
         for line, words in row.chunks:
             pieces.add_document(tantivy.Document(**shared, line=line, text=words))
 
@@ -264,14 +266,14 @@ def merge_in_advance(folder: str) -> None:
     called while nobody is waiting; the caller holds the lock of the store."""
     note = _note(folder)
     place = os.path.join(folder, "text")
-    due = [home for home in _homes(place) if note is not None and _is_merge_due(home[0])]
+    due = [index_folder for index_folder in _homes(place) if note is not None and _is_merge_due(index_folder[0])]
     if note is None or not due:
         return
     with watch_call(f"the full-text index {place} to be merged"):
         _write_note(place, note._replace(before=note.after, paths=[]))  # if this is killed, the index is still usable
-        for home, pieces in due:
+        for index_folder, pieces in due:
             for fill in (True, False):
-                writer = open_index(home, pieces).writer(_HEAP, 1)
+                writer = open_index(index_folder, pieces).writer(_HEAP, 1)
                 if fill:
                     writer.add_document(tantivy.Document(path=_FILLER))
                 else:
@@ -281,16 +283,16 @@ def merge_in_advance(folder: str) -> None:
         checksums.note_files(place, _DESCRIPTION_FILE)
 
 
-def _is_merge_due(home: str) -> bool:
+def _is_merge_due(index_folder: str) -> bool:
     """True if the next commit of an index would start to merge it."""
-    with open(os.path.join(home, "meta.json"), "rb") as file:
+    with open(os.path.join(index_folder, "meta.json"), "rb") as file:
         meta = msgspec.json.decode(file.read(), type=_IndexMeta)
     return sum(segment.max_doc <= _SMALL_SEGMENT for segment in meta.segments) == _MERGED_SEGMENTS - 1
 
 
 def _homes(place: str) -> list[tuple[str, bool]]:
     """Return the folders of all indexes, and whether each is of pieces."""
-    return [(_shard_folder(place, shelf, pieces), pieces) for shelf in SHARDS for pieces in (False, True)]
+    return [(_shard_folder(place, shard, pieces), pieces) for shard in SHARDS for pieces in (False, True)]
 
 
 def _shard_folder(place: str, shard: str, pieces: bool) -> str:
@@ -316,7 +318,7 @@ def _note(folder: str) -> _Note | None:
     note = checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note)
     if note is None or note.version != _version() or _has_links(place):
         return None
-    there = all(os.path.isfile(os.path.join(home, "meta.json")) for home, _ in _homes(place))
+    there = all(os.path.isfile(os.path.join(index_folder, "meta.json")) for index_folder, _ in _homes(place))
     return note if there and not checksums.damaged_files(place, _DESCRIPTION_FILE) else None
 
 
@@ -455,7 +457,7 @@ def open_shards(folder: str) -> list[IndexShard]:
     """Open the index for reading; an empty list if there is none."""
     place = os.path.join(folder, "text")
     if is_intact(folder):
-        return [IndexShard(os.path.join(place, shelf)) for shelf in SHARDS]
+        return [IndexShard(os.path.join(place, shard)) for shard in SHARDS]
     if os.path.lexists(place):
         raise StoreBroken(f"the text index {place} is damaged", "Rebuild it with: concord build")
     return []

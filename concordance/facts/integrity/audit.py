@@ -30,14 +30,17 @@ class Damage(NamedTuple):
 def audit(folder: str, cache: str, largest: int) -> list[Damage]:
     """Return what is damaged, in the order in which it is read. The caller holds the lock of the folder."""
     found = []
-    for home in (folder, os.path.join(folder, GENERATED)):
-        databases = [os.path.join(home, "index.db"), *sorted(glob.glob(os.path.join(glob.escape(home), "pages-*.db")))]
+    for checked in (folder, os.path.join(folder, GENERATED)):
+        databases = [
+            os.path.join(checked, "index.db"),
+            *sorted(glob.glob(os.path.join(glob.escape(checked), "pages-*.db"))),
+        ]
         for path in filter(os.path.lexists, databases):
             if problem := checksums.find_damage(path):
                 checksums.distrust(path)
                 found.append(Damage(path, problem, _BUILD))
-        if os.path.lexists(text := os.path.join(home, "text")):
-            wrong = [os.path.join(text, name) for name in index.damaged_index_files(home)]
+        if os.path.lexists(text := os.path.join(checked, "text")):
+            wrong = [os.path.join(text, name) for name in index.damaged_index_files(checked)]
             found += [Damage(path, "its checksum does not match", _BUILD) for path in wrong]
     with closing(Cache(cache, largest)) as facts:
         if facts.was_replaced:

@@ -82,7 +82,7 @@ def _unshare(folder: str) -> None:
 
 def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
     """Wait for the lock and return a descriptor that holds it."""
-    began = said = time.monotonic()
+    began = reported = time.monotonic()
     handle = _open(path)
     if not _try(handle):
         say(f"another build of this repository is running{_holder_note(handle)}; waiting for it")
@@ -93,9 +93,9 @@ def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
                 advice = f"End it with `kill {holder.pid}`" if holder is not None else "Build again when it has ended"
                 who = str(holder) if holder is not None else "another process"
                 raise StoreFailed(f"{path} is still held by {who} after {limit:,.0f} s of waiting", advice)
-            if now - said > _NOTICE:
+            if now - reported > _NOTICE:
                 say(f"still waiting for the build of {holder or 'another process'}")
-                said = now
+                reported = now
             if now - began > _ORPHANED and holder is not None and holder.is_dead():
                 say(f"the build of process {holder.pid} is dead, but its lock is still held; replacing the lock")
                 _remove_lock_file(path, handle)

@@ -53,8 +53,8 @@ class LinkReads:
     def flows_in(self, languages: Iterable[str]) -> dict[int, bytes]:
         """Return the flows of all files in the given languages."""
         listed = sorted(languages)
-        marks = ", ".join("?" * len(listed))
-        query = f"SELECT flow.file, packed FROM flow JOIN file ON id = flow.file WHERE language IN ({marks})"  # noqa: S608
+        placeholders = ", ".join("?" * len(listed))
+        query = f"SELECT flow.file, packed FROM flow JOIN file ON id = flow.file WHERE language IN ({placeholders})"  # noqa: S608
         with self._guarded():
             return dict(self._run.execute(query, listed))
 
@@ -112,9 +112,9 @@ class LinkReads:
         found = {user for target in wanted for user, _ in graph.users(target)}
         for begin in range(0, len(wanted), _MAX_PARAMETERS):
             part = wanted[begin : begin + _MAX_PARAMETERS]
-            marks = ", ".join("?" * len(part))
+            placeholders = ", ".join("?" * len(part))
             for table, user in (("used", "user"), ("override", "symbol"), ("extends", "symbol")):
-                query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({marks})"  # noqa: S608
+                query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({placeholders})"  # noqa: S608
                 with self._guarded():
                     found.update(row[0] for row in self._run.execute(query, part))
         owners = self._owners()

@@ -95,8 +95,8 @@ def _insert_links(run: sqlite3.Connection, row: LinkedFile) -> None:
     encode = msgspec.msgpack.encode
     rest = encode(part_of(row).rest)
     run.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (row.file, row.links))
-    told = (row.file, row.imports, row.named, row.resolved, encode(row.uses), rest)
-    run.execute("INSERT OR REPLACE INTO linked VALUES (?, ?, ?, ?, ?, ?)", told)
+    values = (row.file, row.imports, row.named, row.resolved, encode(row.uses), rest)
+    run.execute("INSERT OR REPLACE INTO linked VALUES (?, ?, ?, ?, ?, ?)", values)
     leads = (row.file, row.included, row.loads, row.edges)
     run.execute("INSERT OR REPLACE INTO led VALUES (?, ?, ?, ?)", leads)
     run.execute("INSERT OR REPLACE INTO mention VALUES (?, ?)", (row.file, row.mentions))
@@ -127,8 +127,8 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
     """Write the part of a file, replacing the old one; return both."""
     had, new = read_part(run, row.file) or FileLinks(), part_of(row)
     if had.links and new == had:
-        told = (row.imports, row.named, row.resolved, row.file)
-        run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
+        values = (row.imports, row.named, row.resolved, row.file)
+        run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", values)
         run.execute("UPDATE mention SET names = ? WHERE file = ?", (row.mentions, row.file))
         run.execute("UPDATE led SET included = ? WHERE file = ?", (row.included, row.file))
         _insert_foreign_names(run, row)
@@ -157,12 +157,12 @@ def _differ(run: sqlite3.Connection, old: FileLinks, new: FileLinks) -> None:
     """Update the indexed rows by the differences between two parts of a file."""
     if old.uses != new.uses:
         before, after = dict.fromkeys(rows_of(old.uses)), dict.fromkeys(rows_of(new.uses))
-        gone = [row[:2] for row in before if row not in after]
-        run.executemany("DELETE FROM used WHERE target = ? AND user = ?", gone)
+        removed = [row[:2] for row in before if row not in after]
+        run.executemany("DELETE FROM used WHERE target = ? AND user = ?", removed)
         run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", [row for row in after if row not in before])
     if old.rest.overrides != new.rest.overrides:
-        gone = [row[:2] for row in old.rest.overrides]
-        run.executemany("DELETE FROM override WHERE symbol = ? AND target = ?", gone)
+        removed = [row[:2] for row in old.rest.overrides]
+        run.executemany("DELETE FROM override WHERE symbol = ? AND target = ?", removed)
         run.executemany("INSERT INTO override VALUES (?, ?, ?)", new.rest.overrides)
     if old.rest.extends != new.rest.extends:
         run.executemany("DELETE FROM extends WHERE symbol = ? AND target = ?", old.rest.extends)

@@ -67,21 +67,21 @@ def _how(one: StatedEnd) -> str:
 def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
     """Yield the files that a word refers to, each with its trust."""
     how, language = _how(one), one.file.language
-    words, homes = paths.base_folders(one.file.path, one.end.text, _ROOT_MARKERS[language])
+    words, bases = paths.base_folders(one.file.path, one.end.text, _ROOT_MARKERS[language])
     if language == "starlark":
-        words, homes = _label(paths, words, homes, one.file.path)
+        words, bases = _label(paths, words, bases, one.file.path)
     elif language == "python":
-        homes = [*homes, *(home for home in ("",) if home not in homes)]
-    for home in homes:
+        bases = [*bases, *(base for base in ("",) if base not in bases)]
+    for base in bases:
         if how == "object":
-            found = [paths.file(home, words.removesuffix(".o") + ending) for ending in _OBJECTS]
+            found = [paths.file(base, words.removesuffix(".o") + ending) for ending in _OBJECTS]
             files = [file for file in found if file][:1]
         elif any(sign in words for sign in "*?["):
-            files = paths.matching(home, words, below=how == "glob below")
+            files = paths.matching(base, words, below=how == "glob below")
             if language == "starlark":
                 files = [file for file in files if _package(paths, file) == _package(paths, one.file.path)]
         else:
-            files = [file for file in (paths.file(home, words),) if file]
+            files = [file for file in (paths.file(base, words),) if file]
         if files:
             trust, by = _trust_of(how, words)
             yield from ((file, trust, by) for file in files)
@@ -90,9 +90,9 @@ def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
 
 def _package(paths: Paths, path: str) -> str:
     """Return the folder of a file's Bazel package; a pattern does not match files of other packages."""
-    for home in enclosing_folders(path.rpartition("/")[0]):
-        if any(paths.file(home, name) for name in ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")):
-            return home
+    for folder in enclosing_folders(path.rpartition("/")[0]):
+        if any(paths.file(folder, name) for name in ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")):
+            return folder
     return ""
 
 
@@ -129,7 +129,7 @@ class Paths:
         self._sorted = sorted(paths)
         self._all = frozenset(self._sorted)
 
-    def base_folders(self, file: str, written: str, marks: tuple[str, ...]) -> tuple[str, list[str]]:
+    def base_folders(self, file: str, written: str, markers: tuple[str, ...]) -> tuple[str, list[str]]:
         """Split off a leading variable from a word; return the rest, and the folders that it may be relative to.
 
         These are the folder of the file, or, if the variable is for the top, the folders above that have a build file.
@@ -141,9 +141,9 @@ class Paths:
         top = _TOP.match(written)
         if top:
             found = [
-                home
-                for home in enclosing_folders(folder)
-                if any(f"{home}/{mark}".lstrip("/") in self._all for mark in marks)
+                ancestor
+                for ancestor in enclosing_folders(folder)
+                if any(f"{ancestor}/{marker}".lstrip("/") in self._all for marker in markers)
             ]
             return written[top.end() :], found[::-1] or [""]
         return written, [folder]
@@ -163,12 +163,12 @@ class Paths:
         if below:
             folder, _, name = whole.rpartition("/")
             whole = f"{folder}/**/{name}".lstrip("/")
-        fits = _compile_pattern(whole)
+        regex = _compile_pattern(whole)
         found = []
         for path in self._sorted[bisect_left(self._sorted, start) :]:
             if not path.startswith(start):
                 break
-            if fits.fullmatch(path):
+            if regex.fullmatch(path):
                 found.append(path)
         return found
 
@@ -176,6 +176,6 @@ class Paths:
 @cache
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a shell pattern as a regular expression."""
-    said = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
-    parts = (said.get(part, part if part.startswith("[") else re.escape(part)) for part in _PART.findall(pattern))
+    regexes = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+    parts = (regexes.get(part, part if part.startswith("[") else re.escape(part)) for part in _PART.findall(pattern))
     return re.compile("".join(parts))

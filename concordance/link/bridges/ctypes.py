@@ -19,10 +19,10 @@ _MAX_CANDIDATES = 3
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join calls with the functions of the repository."""
     plain = {one.end.name for one in context.ends("ctypes", "plain")}
-    held = {(context.module_of(one.file.path), one.end.name) for one in context.ends("ctypes", "library")}
+    loaded = {(context.module_of(one.file.path), one.end.name) for one in context.ends("ctypes", "library")}
     for one in context.ends("ctypes", *_ROLES):
         library = dict(one.end.more).get("library", "")
-        if ":" in library and _imported(context, one, library) not in held:
+        if ":" in library and _imported(context, one, library) not in loaded:
             continue
         yield from _functions(context, one, plain)
 
@@ -32,9 +32,9 @@ def _imported(context: BridgeContext, one: StatedEnd, library: str) -> tuple[str
     module, _, name = library.partition(":")
     dots = len(module) - len(module.lstrip("."))
     if dots:
-        home = context.module_of(one.file.path).split(".")
+        package = context.module_of(one.file.path).split(".")
         up = dots - one.file.path.rpartition("/")[2].startswith("__init__.")
-        module = ".".join(filter(None, [*home[: len(home) - up], module[dots:]]))
+        module = ".".join(filter(None, [*package[: len(package) - up], module[dots:]]))
     return module, name
 
 

@@ -39,9 +39,9 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 
 def _path(context: BridgeContext, one: StatedEnd) -> DocumentedName | None:
     """Return a file by its path."""
-    homes = ("", one.file.path.rpartition("/")[0])
-    for home in homes if not one.end.text.startswith(".") else homes[::-1]:
-        path = join_path(home, one.end.text)
+    bases = ("", one.file.path.rpartition("/")[0])
+    for base in bases if not one.end.text.startswith(".") else bases[::-1]:
+        path = join_path(base, one.end.text)
         row = context.files_by_path.get(path) if path is not None else None
         if row is not None:
             return DocumentedName(row.id, Trust.EXACT, "path")
@@ -53,9 +53,9 @@ def _qualified(context: BridgeContext, written: str) -> DocumentedName | None:
     parts = written.split("::")
 
     def fits(place: SymbolPlace) -> bool:
-        home = [part.partition("+")[0] for part in place.parent_key.split(".")] if place.parent_key else []
+        enclosing = [part.partition("+")[0] for part in place.parent_key.split(".")] if place.parent_key else []
         heads = [part for part in parts[:-1] if part]
-        return home[len(home) - len(heads) :] == heads if heads else True
+        return enclosing[len(enclosing) - len(heads) :] == heads if heads else True
 
     found = [place for place in context.symbols_named(parts[-1], C_FAMILY) if fits(place)]
     found = [place for place in found if not place.declaration] or found
@@ -114,8 +114,8 @@ class DocumentedNames:
         if dotted not in self._resolved:
             parts = dotted.split(".")
             around = self._modules.get(".".join(parts[:-1])) if dotted in self._modules else None
-            handed = self._inside(around, parts[-1:], 0) if around is not None else None
-            self._resolved[dotted] = handed or self._resolve_parts(parts)
+            inner = self._inside(around, parts[-1:], 0) if around is not None else None
+            self._resolved[dotted] = inner or self._resolve_parts(parts)
         return self._resolved[dotted]
 
     def _resolve_parts(self, parts: list[str]) -> DocumentedName | None:
@@ -161,14 +161,14 @@ class DocumentedNames:
 
     def _through(self, one: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
         """Return the linker's target of an imported name, or a member of it."""
-        for meant in self._context.targets_of(one)[:1]:
-            place = self._context.symbol(meant.target)
+        for target in self._context.targets_of(one)[:1]:
+            place = self._context.symbol(target.target)
             if place is None:
                 if not rest:
-                    return DocumentedName(meant.target, Trust.VIA_IMPORT, "re-exported")
-                return self._inside(self._context.file_containing(meant.target).path, rest, depth + 1)
+                    return DocumentedName(target.target, Trust.VIA_IMPORT, "re-exported")
+                return self._inside(self._context.file_containing(target.target).path, rest, depth + 1)
             if not rest:
-                return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "re-exported")
+                return DocumentedName(place.id, min(target.trust, Trust.VIA_IMPORT), "re-exported")
             key = ".".join(filter(None, (place.parent_key, place.name, *rest)))
             own = self._symbols(place.path).get(key)
             return DocumentedName(own, Trust.VIA_IMPORT, "re-exported") if own is not None else None
@@ -182,7 +182,7 @@ class DocumentedNames:
             around = self._name_of.get(path, "").split(".")
             if "/__init__." not in f"/{path}":
                 around = around[:-1]
-            home = around[: len(around) - level + 1]
-            name = ".".join(filter(None, (*home, written.lstrip("."))))
+            scope = around[: len(around) - level + 1]
+            name = ".".join(filter(None, (*scope, written.lstrip("."))))
         other = self._modules.get(name)
         return self._inside(other, rest, depth + 1) if other is not None and other != path else None

@@ -33,10 +33,10 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             readers.setdefault(one.end.name, set()).add(one.id)
     for one, trust, by in claims:
         if trust == Trust.CANDIDATE and one.end.name in in_environment:
-            sure, said = Trust.UNIQUE_NAME, f"{by}, and in the environment elsewhere"
+            sure, reason = Trust.UNIQUE_NAME, f"{by}, and in the environment elsewhere"
         else:
-            sure, said = trust, by
-        yield _row(one, sure, said, options.get(one.end.name, []))
+            sure, reason = trust, by
+        yield _row(one, sure, reason, options.get(one.end.name, []))
     for one in stated:
         if one.end.says == "documents" and one.end.name in known:
             yield _documented(one, options.get(one.end.name, []), readers.get(one.end.name, set()))
@@ -57,10 +57,10 @@ def _claims(
     elif more.get("by") in ("shell", "sourcing"):
         yield one, Trust.CANDIDATE, "never assigned in this script"
     elif "by" in more:
-        for meant in context.targets_of(one)[:1]:
-            place = context.symbol(meant.target)
+        for target in context.targets_of(one)[:1]:
+            place = context.symbol(target.target)
             if place is not None and place.kind in _FUNCTIONS:
-                yield one, meant.trust, f"through {more['by']}"
+                yield one, target.trust, f"through {more['by']}"
     else:
         yield one, Trust.EXACT, "named explicitly"
 
@@ -87,8 +87,8 @@ def _row(one: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bri
         return one.to(0, trust, by)
     if _is_option(one):
         sure = Trust.VIA_IMPORT if len({option.id for option in options}) == 1 else Trust.CANDIDATE
-        said = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} with this name"
-        return one.to(others[0].id, sure, said)
+        reason = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} with this name"
+        return one.to(others[0].id, sure, reason)
     if not _is_option(others[0]):
         return one.to(others[0].id, min(trust, Trust.UNIQUE_NAME), f"{by}; declared there")
     return one.to(others[0].id, min(trust, Trust.CANDIDATE), f"{by}; a build option has the same name")

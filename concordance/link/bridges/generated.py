@@ -51,8 +51,8 @@ class _Files:
         found = self._by_name.get(written.rpartition("/")[2], [])
         if beside in found or written.startswith("."):
             return beside if beside in found else ""
-        fits = [path for path in found if f"/{path}".endswith(f"/{written}")]
-        return fits[0] if len(fits) == 1 else ""
+        matching = [path for path in found if f"/{path}".endswith(f"/{written}")]
+        return matching[0] if len(matching) == 1 else ""
 
     def symbol_named(self, path: str, dotted: str) -> SymbolPlace | None:
         """Return what a file defines under a name: by its full name, as an enumeration's value, or as a generated

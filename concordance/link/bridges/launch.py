@@ -19,10 +19,10 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for one in context.ends("launch", "is a kernel"):
         named.setdefault(one.end.name, []).append(one)
     for one in context.ends("launch", "launches"):
-        meant = [target for target in context.targets_of(one) if target.target in kernels]
-        for target in meant:
+        targets = [target for target in context.targets_of(one) if target.target in kernels]
+        for target in targets:
             yield one.to(target.target, target.trust, target.by, role=Role.CALL)
-        if not meant:
+        if not targets:
             yield from _by_name(one, named.get(one.end.name, []))
 
 

@@ -89,8 +89,8 @@ class _FilesByEnd:
         if how == _LISTED:
             there, stem = join_path(folder, word), word.rpartition("/")[2]
             return [path for path in self._by_stem.get(stem, ()) if _bare(path) == there], "path without its extension"
-        for home in (folder, "") if "/" in word else (folder,):
-            there = join_path(home, word.lstrip("/"))
+        for base in (folder, "") if "/" in word else (folder,):
+            there = join_path(base, word.lstrip("/"))
             if there is not None and there in self._paths:
                 return [there], "path"
         word = word.lstrip("./")
@@ -111,11 +111,11 @@ class _FilesByEnd:
         The folder is given from that of the user, or from one further up, as programs are run there.
         """
         inside, _, last = pattern.rpartition("/")
-        homes = [user.rpartition("/")[0]]
-        while homes[-1]:
-            homes.append(homes[-1].rpartition("/")[0])
-        for home in homes:
-            there = join_path(home, inside)
+        bases = [user.rpartition("/")[0]]
+        while bases[-1]:
+            bases.append(bases[-1].rpartition("/")[0])
+        for base in bases:
+            there = join_path(base, inside)
             if there is None:
                 continue
             if last == "*":

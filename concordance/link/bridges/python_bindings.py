@@ -175,15 +175,15 @@ def _star_imports(context: BridgeContext, bound_names: dict[str, list[BoundName]
     A star import takes only public names.
     """
     found: dict[str, list[BoundName]] = {}
-    modules = {home for name in bound_names if (home := name.rpartition(".")[0])}
+    modules = {star_module for name in bound_names if (star_module := name.rpartition(".")[0])}
     stars: dict[str, list[str]] = {}
     for one in context.ends("extension", "takes all"):
         module = absolute_module(context.module_of(one.file.path), one.file.path, one.end.name)
         if module in modules:
             stars.setdefault(context.module_of(one.file.path), []).append(module)
-    for home, taken in stars.items():
-        for name in context.foreign_names_with(home.rpartition(".")[2]):
-            rest = name.removeprefix(f"{home}.")
+    for star_module, taken in stars.items():
+        for name in context.foreign_names_with(star_module.rpartition(".")[2]):
+            rest = name.removeprefix(f"{star_module}.")
             for module in taken if rest != name and not rest.startswith("_") else ():
                 bound = bound_names.get(f"{module}.{rest}")
                 if bound:

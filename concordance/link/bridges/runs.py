@@ -58,7 +58,7 @@ class _Files:
         """Resolve a path; `moved` if the command may run in another folder."""
         if word.startswith(("/", "~")) or not word:
             return
-        seen = dict.fromkeys(join_path(home, word) for home in ("", folder, *enclosing_folders(folder)))
+        seen = dict.fromkeys(join_path(base, word) for base in ("", folder, *enclosing_folders(folder)))
         files = [path for path in seen if path is not None and path in self._paths]
         if not files:
             return

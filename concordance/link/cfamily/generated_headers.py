@@ -130,7 +130,9 @@ class GeneratedHeaders:
             if not last or (wanted is outer and "/" not in outer):
                 continue
             written, depth = self._outputs.get(last, ()), wanted.count("/")
-            makers = [path for said, path in written if _agree(said, wanted) and (ours or said.count("/") >= depth)]
+            makers = [
+                path for output, path in written if _agree(output, wanted) and (ours or output.count("/") >= depth)
+            ]
             if makers:
                 return min(makers, key=lambda path: (-shared_prefix_length(folder, path), path))
         return ""

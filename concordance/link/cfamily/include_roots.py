@@ -52,9 +52,9 @@ class IncludeRoots:
                 self._add(path, self._python(path))
 
     def _add(self, path: str, roots: Iterator[str]) -> None:
-        home = path.rpartition("/")[0]
+        folder = path.rpartition("/")[0]
         for place, root in enumerate(roots):
-            self.roots.setdefault(root, {}).setdefault(home, place)
+            self.roots.setdefault(root, {}).setdefault(folder, place)
 
     def _folder(self, folder: str, words: str, variables: dict[str, str]) -> Iterator[str]:
         """Yield the folder that a path in a build file refers to; nothing if that cannot be determined."""
@@ -98,7 +98,7 @@ class IncludeRoots:
                 yield found[0]
 
     def _cmake(self, path: str) -> Iterator[str]:
-        home, text = path.rpartition("/")[0], self._tree.text(path)
+        folder, text = path.rpartition("/")[0], self._tree.text(path)
         if "include" not in text.lower():
             return
         known: dict[str, str] = {}
@@ -112,36 +112,36 @@ class IncludeRoots:
                 continue
             for word in words if name == "include_directories" else words[1:]:
                 if word not in _KEYWORDS:
-                    yield from self._folder(home, word, known)
+                    yield from self._folder(folder, word, known)
 
     def _bazel(self, path: str) -> Iterator[str]:
-        home, text = path.rpartition("/")[0], self._tree.text(path)
+        folder, text = path.rpartition("/")[0], self._tree.text(path)
         for listed in _BAZEL.findall(text):
             for one, other in _TEXT.findall(listed):
                 if one or other:
-                    yield from self._folder(home, one or other, {})
+                    yield from self._folder(folder, one or other, {})
         yield from self._flags(path)
 
     def _flags(self, path: str) -> Iterator[str]:
-        home, text = path.rpartition("/")[0], self._tree.text(path)
+        folder, text = path.rpartition("/")[0], self._tree.text(path)
         if "-I" not in text and "-isystem" not in text:
             return
         for match in _FLAG.finditer(text):
             word, line = match[1], text.rfind("\n", 0, match.start()) + 1
             if "HOST" in text[line : match.start()]:  # for programs that the build itself runs
                 continue
-            found = list(self._folder(home, word.replace("$(srctree)/$(src)", "$(src)"), {}))
+            found = list(self._folder(folder, word.replace("$(srctree)/$(src)", "$(src)"), {}))
             # The compiler may run at the top of the repository.
             yield from found or self._folder("", word, {})
 
     def _meson(self, path: str) -> Iterator[str]:
-        home, text = path.rpartition("/")[0], self._tree.text(path)
+        folder, text = path.rpartition("/")[0], self._tree.text(path)
         for inside in _MESON.findall(text):
             for one, other in _TEXT.findall(inside):
-                yield from self._folder(home, one or other, {})
+                yield from self._folder(folder, one or other, {})
 
     def _python(self, path: str) -> Iterator[str]:
-        home, text = path.rpartition("/")[0], self._tree.text(path)
+        folder, text = path.rpartition("/")[0], self._tree.text(path)
         for listed in _PYTHON.findall(text):
             for one, other in _TEXT.findall(listed):
-                yield from self._folder(home, one or other, {})
+                yield from self._folder(folder, one or other, {})

@@ -90,8 +90,8 @@ def _names_changing_visibility(
     retargeted: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
     """Return the names in files that become visible to others, or stop being so; None if no list is enough."""
-    gone = [path for path in old if path not in world.number]
-    numbers = {**world.number, **{path: len(world.files) + place for place, path in enumerate(gone)}}
+    removed = [path for path in old if path not in world.number]
+    numbers = {**world.number, **{path: len(world.files) + place for place, path in enumerate(removed)}}
     included = dict(now.included)
     for path in {*old, *new}:
         included.pop(numbers[path], None)

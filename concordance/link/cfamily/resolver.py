@@ -119,11 +119,11 @@ class ExpressionResolver(ExpressionTypes):
         if macro is not None and macro.is_visible(view):
             return ResolvedName(macro, "macro", Trust.EXACT)
         qualifies = scope >= view.scopes
-        home, using = self.start(view, scope - view.scopes if qualifies else scope)
-        if using or self._has_using_directive(view, home):
-            return self._look_up_with_using(view, name, home, using, qualifies)
+        start, using = self.start(view, scope - view.scopes if qualifies else scope)
+        if using or self._has_using_directive(view, start):
+            return self._look_up_with_using(view, name, start, using, qualifies)
         unseen: ScopeMember | None = None
-        at: CScope | None = home
+        at: CScope | None = start
         while at is not None and at.is_class:
             found = self._look_up_in_scope(view, at, name)
             if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
@@ -137,7 +137,7 @@ class ExpressionResolver(ExpressionTypes):
             if qualifies and entry.kind not in _QUALIFIERS:
                 continue
             if entry is DEPENDS_ON_USING:
-                return self._look_up_with_using(view, name, home, using, qualifies)
+                return self._look_up_with_using(view, name, start, using, qualifies)
             if entry.is_visible(view):
                 return entry.exact or entry.resolved()
             if unseen is None and not self.is_hidden(view, entry):

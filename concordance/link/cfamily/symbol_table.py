@@ -247,10 +247,10 @@ class SymbolTable:
     def enter_using(self, file: LoadedFlow) -> None:
         """Enter what `using` in namespaces and classes brings in, for all files that see this one."""
         directive, declaration = (file.name_index.get(word, -1) for word in ("using namespace", "using"))
-        kinds, homes = file.flow.scope_kind, self.symbol_scopes[file.number]
+        kinds, scopes = file.flow.scope_kind, self.symbol_scopes[file.number]
         for variable, (scope, name) in enumerate(zip(file.variable_scope, file.variable_name, strict=True)):
             if name in (directive, declaration) and (not scope or kinds[scope] in ("namespace", "class")):
-                target = homes[file.scope_symbol[scope]]
+                target = scopes[file.scope_symbol[scope]]
                 if target is None:
                     continue
                 for value in file.values[variable]:

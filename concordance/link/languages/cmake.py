@@ -69,17 +69,17 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target:
     words = _HERE.sub("", written, count=1) if _HERE.match(written) else written
     folder = path.rpartition("/")[0]
-    homes = enclosing_folders(folder)
+    bases = enclosing_folders(folder)
     if _TOP.match(words):
         words = _TOP.sub("", words, count=1) or "."
-        homes = [home for home in homes if f"{home}/CMakeLists.txt".lstrip("/") in tree.paths][::-1] or homes
+        bases = [base for base in bases if f"{base}/CMakeLists.txt".lstrip("/") in tree.paths][::-1] or bases
     elif path.endswith("CMakeLists.txt"):
-        homes = homes[:1]
+        bases = bases[:1]
     if "$" not in words and not words.startswith("/"):
         endings = ("", ".in") if not pages else ()
-        for home in homes:
-            where = join_path(home, words)
-            found = references.target_at(tree, where, endings, pages, f"from {home or 'the root'}")
+        for base in bases:
+            where = join_path(base, words)
+            found = references.target_at(tree, where, endings, pages, f"from {base or 'the root'}")
             if found and (found.paths or not pages):
                 return found
             outside = next((one for one in enclosing_folders(where or "") if one and one in tree.submodules), "")

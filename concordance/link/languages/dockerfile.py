@@ -30,8 +30,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def _copied_file(tree: Tree, path: str, written: str) -> Target:
-    for home in enclosing_folders(path.rpartition("/")[0]):
-        found = references.target_at(tree, join_path(home, written), ("",), (), f"from {home or 'the root'}")
+    for folder in enclosing_folders(path.rpartition("/")[0]):
+        found = references.target_at(tree, join_path(folder, written), ("",), (), f"from {folder or 'the root'}")
         if found:
             return found
     return Target(Origin.UNRESOLVED, by=f"{written} not found")

@@ -105,12 +105,12 @@ class EcmaModules:
         if words.startswith("node:") or parts[0] in _NODE:
             return Target(Origin.STANDARD, package=words.removeprefix("node:").split("/")[0], by="module of Node")
         if words.startswith("/"):
-            homes = (*enclosing_folders(folder)[::-1], "")
-            absolute = next(filter(None, (self._files(join_path(home, words)) for home in homes)), ())
+            bases = (*enclosing_folders(folder)[::-1], "")
+            absolute = next(filter(None, (self._files(join_path(base, words)) for base in bases)), ())
             return _target(absolute, "path from the root") or Target(Origin.UNRESOLVED, by=f"{module} not found")
-        home = self._package_folder(folder, package)
-        if home is not None:
-            files = self._in_package(home, words[len(package) :].strip("/"))
+        base = self._package_folder(folder, package)
+        if base is not None:
+            files = self._in_package(base, words[len(package) :].strip("/"))
             return Target(Origin.REPOSITORY, files, by=f"package {package}")
         named = next((path for path in self._settings(folder) if package in self._dependencies(path)), "")
         if not re.match(r"[@\w]", package):
@@ -165,26 +165,26 @@ class EcmaModules:
         found: list[tuple[str, str]] = []
         for name in ("package.json", "lerna.json"):
             for path in self._tree.by_name.get(name, ()):
-                said = self.read_json(path).get("workspaces" if name == "package.json" else "packages")
-                listed = said.get("packages") if isinstance(said, dict) else said
-                home = path.rpartition("/")[0]
-                found += [(home, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)]
+                setting = self.read_json(path).get("workspaces" if name == "package.json" else "packages")
+                listed = setting.get("packages") if isinstance(setting, dict) else setting
+                folder = path.rpartition("/")[0]
+                found += [(folder, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)]
         for path in self._tree.by_name.get("pnpm-workspace.yaml", ()):
             found += [(path.rpartition("/")[0], one) for one in _LIST.findall(self._tree.text(path))]
         return found
 
     def _is_member(self, folder: str) -> bool:
         """True if a folder belongs to a workspace."""
-        for home, pattern in self._workspaces:
-            whole = join_path(home, pattern)
+        for root, pattern in self._workspaces:
+            whole = join_path(root, pattern)
             if whole is not None and (fnmatchcase(folder, whole) or fnmatchcase(folder, whole.replace("/**", ""))):
                 return True
         return False
 
     def _package_folder(self, folder: str, package: str) -> str | None:
         """Return the folder of a package if it is the repository's, else None."""
-        homes = self._packages.get(package, ())
-        inside = [home for home in homes if not home or f"{folder}/".startswith(f"{home}/")]
+        candidates = self._packages.get(package, ())
+        inside = [candidate for candidate in candidates if not candidate or f"{folder}/".startswith(f"{candidate}/")]
         if inside:
             return max(inside, key=len)  # a package may import itself by name
         named = next((path for path in self._settings(folder) if package in self._dependencies(path)), "")
@@ -194,8 +194,14 @@ class EcmaModules:
                 where = join_path(named.rpartition("/")[0], how.removeprefix(sign))
                 return where if where is not None and self._tree.folder(where) is not None else None
         local = how.startswith(_LOCAL)
-        known = [home for home in homes if local or self._is_member(home) or (not named and self._is_source(home))]
-        return min(known, key=lambda home: (-shared_prefix_length(folder, home), home)) if known else None
+        known = [
+            candidate
+            for candidate in candidates
+            if local or self._is_member(candidate) or (not named and self._is_source(candidate))
+        ]
+        return (
+            min(known, key=lambda candidate: (-shared_prefix_length(folder, candidate), candidate)) if known else None
+        )
 
     def _is_source(self, package_folder: str) -> bool:
         """True if a package is the repository's own, not one for a test and not vendored."""
@@ -205,25 +211,25 @@ class EcmaModules:
         )
 
     def _settings(self, folder: str) -> Iterator[str]:
-        for home in enclosing_folders(folder):
-            path = f"{home}/package.json".lstrip("/")
+        for ancestor in enclosing_folders(folder):
+            path = f"{ancestor}/package.json".lstrip("/")
             if path in self._tree.paths:
                 yield path
 
     def _dependencies(self, path: str) -> dict[str, str]:
-        said = self.read_json(path)
+        settings = self.read_json(path)
         found: dict[str, str] = {}
         for table in _TABLES:
-            listed = said.get(table)
+            listed = settings.get(table)
             found.update({name: str(how) for name, how in listed.items()} if isinstance(listed, dict) else {})
         return found
 
     def _in_package(self, package_folder: str, inside: str) -> tuple[str, ...]:
         """Return the file of a package's entry, or of a path inside the package."""
         settings = f"{package_folder}/package.json".lstrip("/")
-        said = self.read_json(settings)
-        wanted: list[object] = list(_exported(said.get("exports"), f"./{inside}" if inside else "."))
-        wanted += [inside] if inside else ["index" if key == "index" else said.get(key) for key in _ENTRIES]
+        manifest = self.read_json(settings)
+        wanted: list[object] = list(_exported(manifest.get("exports"), f"./{inside}" if inside else "."))
+        wanted += [inside] if inside else ["index" if key == "index" else manifest.get(key) for key in _ENTRIES]
         for one in wanted:
             if isinstance(one, str) and one.strip("./"):
                 files = self._files(join_path(package_folder, one)) or self._source(package_folder, one)
@@ -250,8 +256,8 @@ class EcmaModules:
     # --- Aliases
 
     def _alias_target(self, folder: str, words: str) -> Target | None:
-        for home in enclosing_folders(folder):
-            for path in self._tree.by_folder.get(home, ()):
+        for ancestor in enclosing_folders(folder):
+            for path in self._tree.by_folder.get(ancestor, ()):
                 base = path.rpartition("/")[2]
                 if base in ("tsconfig.json", "jsconfig.json") or re.fullmatch(r"tsconfig\.[\w.-]+\.json", base):
                     for target in self._mapped_paths(path, words):
@@ -259,9 +265,9 @@ class EcmaModules:
                         if files:
                             return Target(Origin.REPOSITORY, files, by=f"alias of {path}")
             if words.startswith("#"):
-                settings = f"{home}/package.json".lstrip("/")
+                settings = f"{ancestor}/package.json".lstrip("/")
                 for one in _exported(self.read_json(settings).get("imports"), words):
-                    files = self._files(join_path(home, one)) or self._source(home, one)
+                    files = self._files(join_path(ancestor, one)) or self._source(ancestor, one)
                     if files:
                         return Target(Origin.REPOSITORY, files, by=f"imports of {settings}")
         return None
@@ -273,10 +279,10 @@ class EcmaModules:
         wherever in the chain it is set, or to the configuration that has them.
         """
         chain = list(self._extended(path, 0))
-        bases = ((home, options.get("baseUrl")) for home, options in chain)
-        base = next((join_path(home, one) for home, one in bases if isinstance(one, str)), None)
+        bases = ((ancestor, options.get("baseUrl")) for ancestor, options in chain)
+        base = next((join_path(ancestor, one) for ancestor, one in bases if isinstance(one, str)), None)
         first = path.rpartition("/")[0]
-        for home, options in chain:
+        for ancestor, options in chain:
             aliases = options.get("paths")
             rows = aliases.items() if isinstance(aliases, dict) else ()
             for pattern, targets in sorted(rows, key=lambda row: ("*" in row[0], -len(row[0].partition("*")[0]))):
@@ -284,20 +290,20 @@ class EcmaModules:
                 if rest is not None and isinstance(targets, list):
                     for one in targets:
                         target, is_own = str(one).replace("*", rest), str(one).startswith("${configDir}")
-                        for root in (first,) if is_own else (home,) if base is None else (base, home):
+                        for root in (first,) if is_own else (ancestor,) if base is None else (base, ancestor):
                             yield join_path(root, target.removeprefix("${configDir}/"))
         if base is not None:
             yield join_path(base, words)
 
     def _extended(self, path: str, hops: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the folder and the options of a compiler configuration, then those of the ones it extends."""
-        said, home = self.read_json(path), path.rpartition("/")[0]
-        options = said.get("compilerOptions")
-        yield home, options if isinstance(options, dict) else {}
-        parents = said.get("extends")
+        settings, folder = self.read_json(path), path.rpartition("/")[0]
+        options = settings.get("compilerOptions")
+        yield folder, options if isinstance(options, dict) else {}
+        parents = settings.get("extends")
         for parent in reversed(parents) if isinstance(parents, list) else [parents]:  # the last one counts
             if isinstance(parent, str) and hops < _MAX_EXTENDS:
-                where = join_path(home, parent) if parent.startswith(".") else self._in_named_package(home, parent)
+                where = join_path(folder, parent) if parent.startswith(".") else self._in_named_package(folder, parent)
                 for one in (where, f"{where}.json", f"{where}/tsconfig.json") if where is not None else ():
                     if one in self._tree.paths:
                         yield from self._extended(one, hops + 1)
@@ -307,8 +313,8 @@ class EcmaModules:
         """Return the path that a name leads to in a package of the repository."""
         parts = words.split("/")
         count = 2 if words.startswith("@") else 1
-        home = self._package_folder(folder, "/".join(parts[:count]))
-        return join_path(home, "/".join(parts[count:]) or ".") if home is not None else None
+        package_folder = self._package_folder(folder, "/".join(parts[:count]))
+        return join_path(package_folder, "/".join(parts[count:]) or ".") if package_folder is not None else None
 
     def read_json(self, path: str) -> dict[str, Any]:
         """Return a JSON file, which may have comments and trailing commas; empty if it is invalid."""
@@ -320,10 +326,10 @@ class EcmaModules:
 def _json(text: str) -> dict[str, Any]:
     for plain in (False, True):
         try:
-            said = json.loads(_COMMA.sub(r"\1", _without_comments(text)) if plain else text)
+            value = json.loads(_COMMA.sub(r"\1", _without_comments(text)) if plain else text)
         except (ValueError, RecursionError):
             continue
-        return said if isinstance(said, dict) else {}
+        return value if isinstance(value, dict) else {}
     return {}
 
 
@@ -347,8 +353,8 @@ def _rest(pattern: str, words: str) -> str | None:
     before, star, behind = pattern.partition("*")
     if not star:
         return "" if words == pattern else None
-    fits = words.startswith(before) and words.endswith(behind) and len(words) >= len(before) + len(behind)
-    return words[len(before) : len(words) - len(behind)] if fits else None
+    matches = words.startswith(before) and words.endswith(behind) and len(words) >= len(before) + len(behind)
+    return words[len(before) : len(words) - len(behind)] if matches else None
 
 
 def _exported(table: object, words: str) -> Iterator[str]:

@@ -42,11 +42,11 @@ class _Modules:
         self._modules: dict[str, list[str]] = {}
         self._required: dict[str, str] = {}  # other modules, and the file that requires them
         for path in tree.by_name.get("go.mod", ()):
-            text, home = tree.text(path), path.rpartition("/")[0]
+            text, module_folder = tree.text(path), path.rpartition("/")[0]
             for name in _MODULE.findall(text):
-                self._modules.setdefault(name, []).append(home)
+                self._modules.setdefault(name, []).append(module_folder)
             for name, where in _REPLACEMENT.findall(text):
-                folder = join_path(home, where)
+                folder = join_path(module_folder, where)
                 if folder is not None and folder not in self._modules.get(name, ()):
                     self._modules.setdefault(name, []).append(folder)
             for name in _REQUIREMENT.findall(text):
@@ -62,17 +62,17 @@ class _Modules:
         missing = None
         for name in _prefixes(words):
             inside = words[len(name) + 1 :]
-            for home in sorted(
-                self._modules.get(name, ()), key=lambda home: (-shared_prefix_length(f"{folder}/", f"{home}/"), home)
+            for root in sorted(
+                self._modules.get(name, ()), key=lambda root: (-shared_prefix_length(f"{folder}/", f"{root}/"), root)
             ):
-                at = "/".join(filter(None, (home, inside)))
+                at = "/".join(filter(None, (root, inside)))
                 files = self._files(at)
                 if files:
                     return Target(Origin.REPOSITORY, files, by=f"module {name}")
                 missing = missing or self._generated(at, words)
                 missing = missing or Target(Origin.UNRESOLVED, by=f"{name} found, but not {words}")
-        for home in enclosing_folders(folder):
-            files = self._files(f"{home}/vendor/{words}".lstrip("/"))
+        for root in enclosing_folders(folder):
+            files = self._files(f"{root}/vendor/{words}".lstrip("/"))
             if files:
                 return Target(Origin.REPOSITORY, files, by="vendor folder")
         if missing:

@@ -93,14 +93,14 @@ class _Classes:
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
         """Return the files of a package, from the nearest root."""
-        homes = self._folders(folder, parts)
-        return tuple(filter(_is_code, self._tree.by_folder[homes[0]])) if homes else ()
+        folders = self._folders(folder, parts)
+        return tuple(filter(_is_code, self._tree.by_folder[folders[0]])) if folders else ()
 
     def _second(self, folder: str, parts: list[str]) -> Target | None:
         """Return a class that is defined in another class's file."""
         for end in (len(parts) - 1, len(parts) - 2):
-            for home in self._folders(folder, parts[:end]) if end > 0 else ():
-                found = self._classes(home).get(parts[end])
+            for package_folder in self._folders(folder, parts[:end]) if end > 0 else ():
+                found = self._classes(package_folder).get(parts[end])
                 if found:
                     return Target(Origin.REPOSITORY, (found,), by=f"package {'.'.join(parts[:end])}")
         return None

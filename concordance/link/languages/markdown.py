@@ -27,7 +27,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         words = one.module
         found = references.resolve_link(tree, path, words, _ENDINGS, _PAGES)
         if found.origin == Origin.UNRESOLVED and words.startswith("/"):
-            tops = (home for home in enclosing_folders(path.rpartition("/")[0]) if home)
+            tops = (ancestor for ancestor in enclosing_folders(path.rpartition("/")[0]) if ancestor)
             tried = (references.resolve_link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
             found = next((one for one in tried if one.paths), found)
         return found

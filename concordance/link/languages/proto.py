@@ -28,7 +28,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             return Target(Origin.STANDARD, package="protobuf", by="comes with the compiler")
         first = one.module.partition("/")[0]
         if "/" in one.module and not any(
-            f"{home}/{first}".lstrip("/") in tree.folders for home in enclosing_folders(folder)
+            f"{ancestor}/{first}".lstrip("/") in tree.folders for ancestor in enclosing_folders(folder)
         ):
             return Target(Origin.THIRD_PARTY, package=first, by="not in the repository")
         return Target(Origin.UNRESOLVED, by="not in the repository")

@@ -91,15 +91,15 @@ class RustModules:
         shared: dict[str, Any] = {}
         for path in sorted(self._tree.by_name.get("Cargo.toml", ()), key=lambda path: path.count("/")):
             try:
-                said = tomllib.loads(self._tree.text(path))
+                manifest = tomllib.loads(self._tree.text(path))
             except (tomllib.TOMLDecodeError, RecursionError):
                 continue
             folder = path.rpartition("/")[0]
-            space = _table(_table(said, "workspace"), "dependencies")
+            space = _table(_table(manifest, "workspace"), "dependencies")
             shared.update((name, (folder, value)) for name, value in space.items())
-            name = _table(said, "package").get("name")
+            name = _table(manifest, "package").get("name")
             if isinstance(name, str):
-                found[folder] = self._crate(folder, name, said, shared)
+                found[folder] = self._crate(folder, name, manifest, shared)
         if not found:
             for path in self._tree.by_name.get("lib.rs", ()):
                 folder = path.rpartition("/")[0]
@@ -138,7 +138,8 @@ class RustModules:
     def crate(self, path: str) -> CargoCrate | None:
         """Return the crate that a file is in."""
         return next(
-            (self._crates[home] for home in enclosing_folders(path.rpartition("/")[0]) if home in self._crates), None
+            (self._crates[folder] for folder in enclosing_folders(path.rpartition("/")[0]) if folder in self._crates),
+            None,
         )
 
     def root(self, path: str) -> str:
@@ -154,11 +155,11 @@ class RustModules:
         inside = path.removeprefix(crate.folder).lstrip("/")
         if path in crate.roots or _STANDALONE.match(inside):
             return path
-        for home in enclosing_folders(path.rpartition("/")[0]):  # a program of several files
-            main = f"{home}/main.rs".lstrip("/")
+        for folder in enclosing_folders(path.rpartition("/")[0]):  # a program of several files
+            main = f"{folder}/main.rs".lstrip("/")
             if main in self._tree.paths and main != crate.program:
                 return main
-            if home == crate.folder:
+            if folder == crate.folder:
                 break
         first = inside.removeprefix("src/").partition("/")[0].removesuffix(".rs")
         if crate.library and crate.program:
@@ -171,9 +172,9 @@ class RustModules:
         """Return the file of a module that a file declares; modules inside inline modules are joined by `/`."""
         folder, _, last = path.rpartition("/")
         own = last == "mod.rs" or self.root(path) == path
-        home = folder if own else f"{folder}/{last.removesuffix('.rs')}".lstrip("/")
+        base = folder if own else f"{folder}/{last.removesuffix('.rs')}".lstrip("/")
         for ending in (f"{name}.rs", f"{name}/mod.rs"):
-            found = self._tree.file(f"{home}/{ending}".lstrip("/"))
+            found = self._tree.file(f"{base}/{ending}".lstrip("/"))
             if found and found != path:
                 return found
         if "#[path" in self._tree.text(path):
@@ -235,9 +236,9 @@ class RustModules:
 
     def _crate_or_name(self, path: str, head: str, rest: list[str]) -> Target:
         own = self.crate(path)
-        package, home = own.requires.get(head, ("", None)) if own else ("", None)
-        if home is not None and home in self._crates:
-            return self._walk(self._crates[home].library, rest, f"crate {head}")
+        package, folder = own.requires.get(head, ("", None)) if own else ("", None)
+        if folder is not None and folder in self._crates:
+            return self._walk(self._crates[folder].library, rest, f"crate {head}")
         if own and head == own.name and own.library:
             return self._walk(own.library, rest, f"crate {head}")
         root = self.root(path)

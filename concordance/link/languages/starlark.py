@@ -60,14 +60,14 @@ class _Spaces:
         self._tree = tree
         self._workspaces = {path.rpartition("/")[0] for name in _WORKSPACE_FILES for path in tree.by_name.get(name, ())}
         self._named: dict[str, str] = {}
-        for home in sorted(self._workspaces):
-            for mark in _WORKSPACE_FILES:
-                text = tree.text(f"{home}/{mark}".lstrip("/"))
+        for folder in sorted(self._workspaces):
+            for marker in _WORKSPACE_FILES:
+                text = tree.text(f"{folder}/{marker}".lstrip("/"))
                 for name in _NAME.findall(text):
-                    self._named.setdefault(name, home)
-                for said in _LOCAL.findall(text):
-                    keys = dict(_KEY.findall(said))
-                    where = join_path(home, keys.get("path", "")) if "path" in keys else None
+                    self._named.setdefault(name, folder)
+                for declaration in _LOCAL.findall(text):
+                    keys = dict(_KEY.findall(declaration))
+                    where = join_path(folder, keys.get("path", "")) if "path" in keys else None
                     name = keys.get("name") or keys.get("module_name")
                     if name and where is not None:
                         self._named.setdefault(name, where)
@@ -77,7 +77,7 @@ class _Spaces:
         tree."""
         if name:
             return self._named.get(name)
-        return next((home for home in enclosing_folders(path.rpartition("/")[0]) if home in self._workspaces), "")
+        return next((folder for folder in enclosing_folders(path.rpartition("/")[0]) if folder in self._workspaces), "")
 
 
 def names(world: LinkWorld) -> SimpleResolver:

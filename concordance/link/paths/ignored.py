@@ -73,7 +73,7 @@ class GitIgnore:
         rules = self._rules
         if not rules:
             return ""
-        for home in enclosing_folders(path.rpartition("/")[0]):
-            if home in rules and rules[home].ignores(path[len(home) + 1 :] if home else path):
-                return f"{home}/.gitignore" if home else ".gitignore"
+        for folder in enclosing_folders(path.rpartition("/")[0]):
+            if folder in rules and rules[folder].ignores(path[len(folder) + 1 :] if folder else path):
+                return f"{folder}/.gitignore" if folder else ".gitignore"
         return ""

@@ -35,11 +35,11 @@ def resolve_path(
         return Target(Origin.UNRESOLVED, by="outside the repository")
     if _VARIABLE.search(path):
         return _by_end(tree, importer, path, endings, pages)
-    homes = {top: f"from {top or 'the root'}"}
+    bases = {top: f"from {top or 'the root'}"}
     if not path.startswith("/"):
-        homes = {importer.rpartition("/")[0]: "relative path"} | homes
-    for home, by in homes.items():
-        found = target_at(tree, join_path(home, path), endings, pages, by)
+        bases = {importer.rpartition("/")[0]: "relative path"} | bases
+    for base, by in bases.items():
+        found = target_at(tree, join_path(base, path), endings, pages, by)
         if found:
             return found
     return Target(Origin.UNRESOLVED, by=f"{path} not found")
@@ -54,8 +54,8 @@ def resolve_link(
         return Target(Origin.REPOSITORY, (importer,), by="anchor in this file")
     found = resolve_path(tree, importer, path, endings, pages, top)
     if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is rendered from a document
-        made = resolve_path(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
-        return made if made.paths else found
+        source = resolve_path(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
+        return source if source.paths else found
     return found
 
 
@@ -84,8 +84,8 @@ def _matching(tree: Tree, pattern: str, by: str) -> Target | None:
     folder, _, name = pattern.rpartition("/")
     if _WILD.search(folder):
         return None
-    fits = re.compile(translate(name))
-    found = tuple(path for path in tree.by_folder.get(folder, ()) if fits.match(path.rpartition("/")[2]))
+    regex = re.compile(translate(name))
+    found = tuple(path for path in tree.by_folder.get(folder, ()) if regex.match(path.rpartition("/")[2]))
     return Target(Origin.REPOSITORY, found, by=by) if found else None
 
 
@@ -100,8 +100,8 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
     start = _VARIABLE.split(path, maxsplit=1)[0].strip("./\"'`")
     if start:
         return _between(tree, importer, start, end)
-    for home in enclosing_folders(importer.rpartition("/")[0]):
-        found = target_at(tree, join_path(home, end), endings, pages, f"from {home or 'the root'}")
+    for folder in enclosing_folders(importer.rpartition("/")[0]):
+        found = target_at(tree, join_path(folder, end), endings, pages, f"from {folder or 'the root'}")
         if found and found.paths:
             return found
     files = paths_ending_in(tree, end)
@@ -112,8 +112,8 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
 
 def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
     """Return the files that a path with a variable in the middle may refer to."""
-    for home in (importer.rpartition("/")[0], ""):
-        begin = join_path(home, start) or ""
+    for base in (importer.rpartition("/")[0], ""):
+        begin = join_path(base, start) or ""
         found = tuple(path for path in paths_ending_in(tree, end) if path.startswith(begin))
         if found:
             return Target(Origin.REPOSITORY, found, by=f"one of {len(found)} that match; the path contains a variable")

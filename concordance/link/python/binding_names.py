@@ -90,7 +90,7 @@ class Modules:
 
     def _functions(self, one: StatedEnd) -> list[int]:
         """Return the functions that a name refers to, or the only one in the repository that has the name."""
-        targets = [meant.target for meant in self._context.targets_of(one) if meant.trust > Trust.CANDIDATE]
+        targets = [target.target for target in self._context.targets_of(one) if target.trust > Trust.CANDIDATE]
         if targets:
             return targets
         candidates = [
@@ -129,11 +129,11 @@ class Modules:
             files = self._tables.get(root, set())
             if one.file.id in files:
                 return [(one.file.id, root)]
-            for meant in self._context.targets_of(one):
-                if meant.target in self._returned_tables:
-                    given = self._returned_tables[meant.target]
+            for target in self._context.targets_of(one):
+                if target.target in self._returned_tables:
+                    given = self._returned_tables[target.target]
                     return self._table(given, depth + 1) if depth < _MAX_STEPS else []
-                row = self._context.file_containing(meant.target)
+                row = self._context.file_containing(target.target)
                 if row.id in files:
                     return [(row.id, root)]
             if len(files) == 1:
@@ -157,8 +157,8 @@ class Modules:
         for root in _roots("type", end_detail(one, "value").partition(":")[2]):
             if (one.file.id, root) in self.types:
                 return one.file.id, root
-            for meant in self._context.targets_of(one):
-                row = self._context.file_containing(meant.target)
+            for target in self._context.targets_of(one):
+                row = self._context.file_containing(target.target)
                 if (row.id, root) in self.types:
                     return row.id, root
             named = self._types_named.get(root, [])

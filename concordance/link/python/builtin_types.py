@@ -89,10 +89,10 @@ def element_values(value: PythonValue, place: int = 0) -> Values:
     if value.id in _MAPPING_TYPES:
         return value.elements[-1 if place else 0] if len(value.elements) > 1 or not place else ()
     if value.id in ("tuple", "Tuple"):
-        found = [held for held in value.elements if held]
+        found = [values for values in value.elements if values]
         if place:  # which element is not known
-            return tuple(dict.fromkeys(one for held in found for one in held))
-        return found[0] if found and all(held == found[0] for held in found) else ()
+            return tuple(dict.fromkeys(one for values in found for one in values))
+        return found[0] if found and all(values == found[0] for values in found) else ()
     return ()
 
 

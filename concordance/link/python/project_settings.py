@@ -289,8 +289,8 @@ def _read_script(project: Project, path: str, text: str) -> None:
             if root is not None and root not in project.roots:
                 project.roots.append(root)
         elif name in _EXTENSIONS:
-            made = value(keys.get("name") or (call.args[0] if call.args else None))
-            project.extensions += [made] if isinstance(made, str) else []
+            distribution = value(keys.get("name") or (call.args[0] if call.args else None))
+            project.extensions += [distribution] if isinstance(distribution, str) else []
 
 
 def _literals(node: ast.expr | None) -> Any:

@@ -74,10 +74,10 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     documents = documents_in_order(index, chapter)
     if documents:
         found += [Heading(2, ["Documents in Order"]), *documents]
-    marks = distinctive_terms(index, chapter.folders)
+    terms = distinctive_terms(index, chapter.folders)
     below = _inner_chapters(index, chapter)
-    if marks or below:
-        found += [Heading(2, ["Key Concepts"]), *marks, *below]
+    if terms or below:
+        found += [Heading(2, ["Key Concepts"]), *terms, *below]
     rows = key_definitions_of_chapter(index, chapter.folder)
     if rows:
         found += [Heading(2, ["Classes and Functions to Know"]), *_definition_tables(index, rows)]
@@ -117,19 +117,21 @@ def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
 
 def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     """Return a sentence on the chapters that a chapter depends on, and one on those that use it."""
-    made = plan(index)
+    book_plan = plan(index)
     found: list[Block] = []
-    for head, every in (("Depends on", made.uses(chapter.folder)), ("Used by", made.users(chapter.folder))):
-        rows = [row for row in every if row[0] in made.chapters and _is_plausible(index, head, chapter.folder, row[0])]
-        told = [row for row in rows if row[1] >= max(2, rows[0][1] // _MIN_USES_DIVISOR)] or rows[:1]
-        if told:
-            shown = told[: _NEIGHBOURS + (len(told) == _NEIGHBOURS + 1)]
-            left = len(told) - len(shown)
+    for head, every in (("Depends on", book_plan.uses(chapter.folder)), ("Used by", book_plan.users(chapter.folder))):
+        rows = [
+            row for row in every if row[0] in book_plan.chapters and _is_plausible(index, head, chapter.folder, row[0])
+        ]
+        listed = [row for row in rows if row[1] >= max(2, rows[0][1] // _MIN_USES_DIVISOR)] or rows[:1]
+        if listed:
+            shown = listed[: _NEIGHBOURS + (len(listed) == _NEIGHBOURS + 1)]
+            left = len(listed) - len(shown)
             pieces: list[Piece] = []
             for number, (folder, times) in enumerate(shown):
                 last = number == len(shown) - 1 and not left
                 pieces += [", " if number and not last else " and " if number else ""]
-                pieces += [chapter_ref(index, made.chapters[folder]), f" ({times:,})"]
+                pieces += [chapter_ref(index, book_plan.chapters[folder]), f" ({times:,})"]
             if left:
                 pieces.append(f" and {count_noun(left, 'other chapter')}")
             found.append(Text([Strong(head), ": ", *pieces, "."]))
@@ -176,11 +178,11 @@ def _signature_cell(row: KeyDefinition) -> list[Piece]:
 
 def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
     """Return the list of chapters about folders below this one."""
-    made = plan(index)
+    book_plan = plan(index)
     start = f"{chapter.folder}/"
     if not chapter.folder:
         return []
-    rows = [one for one in made.ordered if one.folder.startswith(start)]
+    rows = [one for one in book_plan.ordered if one.folder.startswith(start)]
     if not rows:
         return []
     items = [Item([chapter_ref(index, one), ": ", *describe_folder(index, one.folder)]) for one in rows]

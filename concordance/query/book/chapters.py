@@ -245,9 +245,9 @@ def _kind(folder: Folder) -> str:
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
-    homes = {file: path.rpartition("/")[0] for file, path, _, _ in index.file_rows}
+    folder_of = {file: path.rpartition("/")[0] for file, path, _, _ in index.file_rows}
     return Counter(
-        (homes[user], homes[target])
+        (folder_of[user], folder_of[target])
         for user, targets in index.neighbours.all_uses.items() if user not in index.documents
         for target in targets
     )  # fmt: skip
@@ -294,6 +294,6 @@ def plan(index: Index, before: Plan | None) -> Plan:
 def chapter_of(index: Index, folder: str) -> str:
     """Return the name of the chapter that covers a folder, "" if there is none."""
     index.reads.note("chapter", folder)
-    made = plan(index)
-    chapter = made.chapters.get(made.chapter_folder[folder])
+    book_plan = plan(index)
+    chapter = book_plan.chapters.get(book_plan.chapter_folder[folder])
     return chapter.name if chapter is not None else ""

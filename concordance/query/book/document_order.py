@@ -97,19 +97,19 @@ def _by_settings(index: Index, chapter: Chapter) -> list[Entry]:
         if name in _SETTINGS:
             text = index.runners.text(path, 200_000).decode("utf-8", "replace")
             nav, docs = _NAV.search(text), _DOCS.search(text)
-            home = "/".join(filter(None, (folder, docs[1] if docs else "docs")))
-            found += _nested(list(_nav_lines(index, nav[1], home))) if nav else []
+            docs_folder = "/".join(filter(None, (folder, docs[1] if docs else "docs")))
+            found += _nested(list(_nav_lines(index, nav[1], docs_folder))) if nav else []
     return found
 
 
-def _nav_lines(index: Index, nav: str, home: str) -> Iterator[tuple[int, str, str]]:
+def _nav_lines(index: Index, nav: str, docs_folder: str) -> Iterator[tuple[int, str, str]]:
     """Yield the indentation, title and path of each entry; a path that does not exist is left out."""
     for line in nav.split("\n"):
         match = _ENTRY.match(line)
         if match is None:
             continue
         title, target = (match["title"] or "").strip("\"' "), (match["path"] or "").strip("\"' ")
-        path = f"{home}/{target}" if target else ""
+        path = f"{docs_folder}/{target}" if target else ""
         if path and path not in ledger(index).files:
             path = ""
         if path or not target:

@@ -67,11 +67,11 @@ def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
         kept = [row for row in rows if index.category_of(row[1]) not in (Category.VENDORED, Category.DATA)]
         if not kept:
             continue
-        counts = Counter(meaning.lower() for meaning, _, _ in kept)
-        best = min(counts, key=lambda meaning: (-counts[meaning], meaning))
-        meaning, path, line = next(row for row in kept if row[0].lower() == best)
+        counts = Counter(long_form.lower() for long_form, _, _ in kept)
+        best = min(counts, key=lambda long_form: (-counts[long_form], long_form))
+        long_form, path, line = next(row for row in kept if row[0].lower() == best)
         index.reads.note(Aspect.TEXT, path)  # for its line
-        yield GlossaryEntry(text, ["“", *sentence_pieces(meaning), "”", Cite(path, line)], path)
+        yield GlossaryEntry(text, ["“", *sentence_pieces(long_form), "”", Cite(path, line)], path)
 
 
 def _classes(index: Index) -> Iterator[GlossaryEntry]:

@@ -95,13 +95,13 @@ class WholePath(NamedTuple):
 
 def path_through_the_whole(index: Index) -> WholePath:
     """Return the files with the vocabulary of a repository, and with what drives its parts."""
-    made = plan(index)
+    book_plan = plan(index)
     used = {
-        one.folder: sum(times for _, times in made.users(one.folder))
-        for one in made.ordered
+        one.folder: sum(times for _, times in book_plan.users(one.folder))
+        for one in book_plan.ordered
         if one.folder and not helps_tests(f"{one.folder}/")
     }
-    chapters = [made.chapters[folder] for folder in sorted(used, key=lambda folder: (-used[folder], folder))]
+    chapters = [book_plan.chapters[folder] for folder in sorted(used, key=lambda folder: (-used[folder], folder))]
     drivers = [path for one in chapters for path in _single_instances(index, one)[:1]][:_MAX_INSTANCES]
     central: list[str] = []
     for chapter in chapters[:_WHOLE]:
@@ -112,14 +112,17 @@ def path_through_the_whole(index: Index) -> WholePath:
 
 def _single_instances(index: Index, chapter: Chapter) -> list[str]:
     """Return the files of a chapter with a documented type whose single instance several chapters use, best first."""
-    made = plan(index)
+    book_plan = plan(index)
     found: list[tuple[float, str]] = []
     for path in folders(index).most_central(chapter.folders, _CONSIDERED):
         worth = -1.0 if helps_tests(path) else _worth_of_instance(index, path)
         if worth > 0:
             users = map(index.path_of_file, index.neighbours.users.get(index.file_id(path), ()))
-            homes = {user.rpartition("/")[0] for user in users if index.category_of(user) == Category.SOURCE}
-            if len({made.chapter_folder[home] for home in homes} - {chapter.folder}) >= _INSTANCE_CHAPTERS:
+            user_folders = {user.rpartition("/")[0] for user in users if index.category_of(user) == Category.SOURCE}
+            if (
+                len({book_plan.chapter_folder[folder] for folder in user_folders} - {chapter.folder})
+                >= _INSTANCE_CHAPTERS
+            ):
                 found.append((-worth, path))
     return [path for _, path in sorted(found)]
 

@@ -42,15 +42,15 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
 
 def _note(index: Index, symbols: list[SymbolPlace], resolved: int, unknown: Counter[str]) -> str:
     """Return a note on calls that are not listed and definitions that were not searched."""
-    said = []
+    parts = []
     if len(symbols) > _MAX_DEFINITIONS:
-        said.append(
+        parts.append(
             f"searched the first {_MAX_DEFINITIONS} of {len(symbols):,} definitions: qualify the name for the others"
         )
     if unknown:
         most = ", ".join(name for name, _ in unknown.most_common(5))
         count = sum(unknown.values())
-        said.append(f"{count_noun(count, 'call')} without a known definition in the repository: {most}")
+        parts.append(f"{count_noun(count, 'call')} without a known definition in the repository: {most}")
     elif not resolved:
-        said.append(f"no calls in {', '.join(display_name(index, one) for one in symbols[:3]) or 'a declaration'}")
-    return "; ".join(said)
+        parts.append(f"no calls in {', '.join(display_name(index, one) for one in symbols[:3]) or 'a declaration'}")
+    return "; ".join(parts)

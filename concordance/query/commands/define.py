@@ -29,18 +29,22 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per definition, best first."""
     variable = definition_rows(index, argument)
     try:
-        said = resolve_question(index, argument)
+        resolved = resolve_question(index, argument)
     except UnknownName:
         if not variable:
             raise
-        said = ResolvedQuestion([])
-    found = with_definitions(index, said.resolutions) if POSITION.fullmatch(argument) is not None else said.resolutions
+        resolved = ResolvedQuestion([])
+    found = (
+        with_definitions(index, resolved.resolutions)
+        if POSITION.fullmatch(argument) is not None
+        else resolved.resolutions
+    )
     via = ("via",) if any(one.via for one in found) else ()
     columns = ("path", "line", "col", "called", "kind", "trust", "by", *via)
     rows = [_row(index, one) for one in found]
     known = {(row["path"], row["line"]) for row in rows}
     rows += [row for row in variable if (row["path"], row["line"]) not in known]
-    return paginate(rows, columns, page)._replace(note=said.note)
+    return paginate(rows, columns, page)._replace(note=resolved.note)
 
 
 def _row(index: Index, one: Resolution) -> Row:

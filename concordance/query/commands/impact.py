@@ -72,8 +72,8 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
                     found[ids.file] = None
     names = [display_name(index, place) for place in places(index, list(found)[:6]).values()]
     more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
-    said = f"changed since the last commit: {', '.join(names[:5])}{more}"
-    return list(found), said if found else "nothing changed since the last commit"
+    note = f"changed since the last commit: {', '.join(names[:5])}{more}"
+    return list(found), note if found else "nothing changed since the last commit"
 
 
 def symbols_of_file(index: Index, file: File) -> list[int]:
@@ -141,8 +141,8 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     if argument is None:
         starts, note = changed_symbols(index)
     else:
-        meant = resolve_subject(index, argument)
-        starts = symbols_of_file(index, meant) if isinstance(meant, File) else [place.id for place in meant]
+        subject = resolve_subject(index, argument)
+        starts = symbols_of_file(index, subject) if isinstance(subject, File) else [place.id for place in subject]
     found, walk = find_affected(index, starts)
     start = page_start(page, len(found))
     shown = affected_symbols(index, found[start : start + page.limit], walk)

@@ -39,7 +39,7 @@ def _in_file(index: Index, path: str, imported: str) -> list[Row]:
     names: dict[int, list[str]] = {}
     for row, target, named in index.open_file(path).imports:
         if import_target(index, target, named) == imported:
-            said = names.setdefault(row.line, [])
+            line_names = names.setdefault(row.line, [])
             if row.name:
-                said.append(row.name)
-    return [{"path": path, "line": line, "names": said} for line, said in names.items()]
+                line_names.append(row.name)
+    return [{"path": path, "line": line, "names": line_names} for line, line_names in names.items()]

@@ -95,11 +95,11 @@ def _overlap(words: list[str], begins: set[int], ends: set[int]) -> str:
 def _starts(index: Index, argument: str) -> list[int]:
     """Return the ids of a name or file and of what it contains; a name in full means only what has it, not also the
     operator that is called so."""
-    meant = resolve_subject(index, argument)
-    if isinstance(meant, File):
-        return [index.facts.id(meant.path), *functions_in(index, meant)]
-    exact = [place for place in meant if full_name(place) == argument]
-    return with_members(index, exact or meant)
+    subject = resolve_subject(index, argument)
+    if isinstance(subject, File):
+        return [index.facts.id(subject.path), *functions_in(index, subject)]
+    exact = [place for place in subject if full_name(place) == argument]
+    return with_members(index, exact or subject)
 
 
 class PathStep(NamedTuple):
@@ -125,7 +125,7 @@ class PathSearch(NamedTuple):
 def find_chains(index: Index, begins: Collection[int], ends: Collection[int], limit: int) -> PathSearch:
     """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
     looked, whole = 0, True
-    for first_other, said in (
+    for first_other, note in (
         (EdgeKind.LOADS, "calls and bridges"),
         (EdgeKind.MENTIONS, "calls, imports, types, inheritance and bridges"),
     ):
@@ -134,8 +134,8 @@ def find_chains(index: Index, begins: Collection[int], ends: Collection[int], li
         looked, whole = looked + search.edges_visited, whole and search.whole
         if found is not None:
             rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), limit)]
-            return PathSearch(rows, looked, whole, said)
-    return PathSearch([], looked, whole, said)
+            return PathSearch(rows, looked, whole, note)
+    return PathSearch([], looked, whole, note)
 
 
 class _Search:

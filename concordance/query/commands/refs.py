@@ -38,18 +38,18 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per use: first the uses of symbols, then those of an environment variable of the same name."""
     variable = use_rows(index, argument, requested_trust(page))
     try:
-        said = resolve_question(index, argument)
+        resolved = resolve_question(index, argument)
     except UnknownName:
         if not variable:
             raise
         return paginate(variable, _COLUMNS, page)
-    if not said.resolutions:
-        return Answer([], _COLUMNS, 0, note=said.note)
-    if said.resolutions[0].scope >= 0:
-        return _local_uses(index, said.resolutions[0], page)
+    if not resolved.resolutions:
+        return Answer([], _COLUMNS, 0, note=resolved.note)
+    if resolved.resolutions[0].scope >= 0:
+        return _local_uses(index, resolved.resolutions[0], page)
     if not variable:
-        return _symbol_uses(index, said, page)
-    return _symbol_and_variable_uses(index, said, variable, page)
+        return _symbol_uses(index, resolved, page)
+    return _symbol_and_variable_uses(index, resolved, variable, page)
 
 
 def _symbol_and_variable_uses(

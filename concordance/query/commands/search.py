@@ -56,6 +56,6 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
 
 def _no_match_note(index: Index, question: str) -> str:
     """Return a note on what was searched, with the nearest names."""
-    said = f"no matches for {question}: {files_searched(index)}"
+    note = f"no matches for {question}: {files_searched(index)}"
     near = dict.fromkeys(name for word in question.split()[:5] for name in similar_names(index, word.strip('"')))
-    return f"{said}; nearest names: {', '.join(list(near)[:3])}" if near else said
+    return f"{note}; nearest names: {', '.join(list(near)[:3])}" if near else note

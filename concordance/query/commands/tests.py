@@ -56,22 +56,22 @@ _Reached = tuple[ReachedSymbol, GraphWalk, str]
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per test."""
-    meant = resolve_subject(index, argument)
+    target = resolve_subject(index, argument)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
-    if isinstance(meant, File):
-        if is_stub(meant.path):
-            return Answer([], _COLUMNS, 0, "", f"{meant.path} only declares: ask about the file that defines")
-        found = [find_reaching(index, functions_in(index, meant), category)]
-        package = loading_package(index, meant.path) if not found[0].rows else ""
+    if isinstance(target, File):
+        if is_stub(target.path):
+            return Answer([], _COLUMNS, 0, "", f"{target.path} only declares: ask about the file that defines")
+        found = [find_reaching(index, functions_in(index, target), category)]
+        package = loading_package(index, target.path) if not found[0].rows else ""
         if package:
             reached, walk = find_reaching(index, functions_in(index, index.file(package)), category)
-            found = [ReachedSymbols([row._replace(behind=f"which imports {meant.path}") for row in reached], walk)]
+            found = [ReachedSymbols([row._replace(behind=f"which imports {target.path}") for row in reached], walk)]
         if not found[0].rows:
-            return _by_name(index, meant, category, page)
-        subject = file_subject(index, meant)
+            return _by_name(index, target, category, page)
+        subject = file_subject(index, target)
     else:
-        found = reach_symbols(index, meant, category, _MAX_METHODS)
-        subject = symbol_subject(index, meant)
+        found = reach_symbols(index, target, category, _MAX_METHODS)
+        subject = symbol_subject(index, target)
     first = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
     ranked = subject.rank((row.id, row.steps) for row, _ in first.values())
     start = page_start(page, len(ranked))
@@ -82,8 +82,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         note = f"{what} reach {argument} only by calls that also lead to code for other devices"
     elif not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
-    elif not isinstance(meant, File) and len(meant) > _MAX_METHODS:
-        note = f"overridden methods were followed for {_MAX_METHODS} of {len(meant):,}: qualify NAME to get the others"
+    elif not isinstance(target, File) and len(target) > _MAX_METHODS:
+        note = f"overridden methods were followed for {_MAX_METHODS} of {len(target):,}: qualify NAME to get the others"
     rows = _rows(index, [(*first[one.id], one.how) for one in ranked[start:end]])
     return Answer(rows, _COLUMNS, len(ranked), str(end) if end < len(ranked) else "", note)
 

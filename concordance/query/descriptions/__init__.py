@@ -75,9 +75,9 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
     sentence = first_sentence(own_description(file, facts.doc), file.language, _stem(file))
     if is_statement(sentence) and not sentence.startswith(_TO_THE_READER):
         return quote_sentence(index, file.path, sentence, facts.doc)
-    said = quote_guide_entry(index, file.path)
-    if said:
-        return list(said)
+    quoted = quote_guide_entry(index, file.path)
+    if quoted:
+        return list(quoted)
     if _is_keyed(file):
         return []
     if documented := quote_documentation(index, file.path):

@@ -73,8 +73,8 @@ def is_logger(name: str, kind: str, signature: str) -> bool:
 
 
 def _is_notable(symbol: SymbolHead) -> bool:
-    told = symbol.name, symbol.kind, symbol.signature
-    return not (symbol.declaration or symbol.name.startswith("__") or is_switch(*told) or is_logger(*told))
+    described = symbol.name, symbol.kind, symbol.signature
+    return not (symbol.declaration or symbol.name.startswith("__") or is_switch(*described) or is_logger(*described))
 
 
 def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:

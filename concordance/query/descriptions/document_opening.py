@@ -98,9 +98,9 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     kept = [parts[min(whole[:1] or starts)]]
     for part in parts[parts.index(kept[0]) + 1 :]:
         announced = _plain(kept[-1]).rstrip().endswith(":")
-        fits = sum(len(_plain(one)) for one in (*kept, part)) <= _MAX_LENGTH
+        is_short = sum(len(_plain(one)) for one in (*kept, part)) <= _MAX_LENGTH
         is_more = _is_description(part) or (part.kind == "list" and announced)
-        if not is_more or not (fits or announced):
+        if not is_more or not (is_short or announced):
             break
         kept.append(part)
     pieces = join_parts("", [part._replace(text=_without_link_bar(part.text)) for part in kept])

@@ -49,13 +49,13 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
     known = files.keys() | {folder for path in files for folder in _above(path)}
     for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
         text = index.runners.text(guide).decode("utf-8", "replace")[:_MAX_LENGTH]
-        home = guide.rpartition("/")[0]
+        base = guide.rpartition("/")[0]
         for named, first, last, words in (*_items(text), *_sentences(text)):
-            path = _resolve_entry(named, home, known)
+            path = _resolve_entry(named, base, known)
             if not path or path == guide or not is_statement(first_sentence(words, "markdown")):
                 continue
-            is_above = not home or path == home or path.startswith(f"{home}/")
-            rank = (-home.count("/") - bool(home) if is_above else 1, guide)
+            is_above = not base or path == base or path.startswith(f"{base}/")
+            rank = (-base.count("/") - bool(base) if is_above else 1, guide)
             if path not in found or rank < found[path][0]:
                 found[path] = (rank, (guide, first, last, words))
     return RecordedTable(index.reads, "entry", {path: row for path, (_, row) in found.items()})

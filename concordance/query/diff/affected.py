@@ -151,8 +151,8 @@ def find_affected_pages(
                 Ref(To.FILE, row.path), score, f"file {row.change}" if row.change != "changed" else _file_reason(row)
             )
         if row.change in ("added", "removed", "renamed"):
-            home = _nearest(row.path, there)
-            found.add(Ref(To.FOLDER, home), 2.0, f"file {row.change}")
+            page = _nearest(row.path, there)
+            found.add(Ref(To.FOLDER, page), 2.0, f"file {row.change}")
         weights[row.path] += 1
     for row in symbols.rows:
         if row.path in after:
@@ -161,8 +161,8 @@ def find_affected_pages(
     for row in folders:
         ends = (row.after or row.before or {}).values()
         for folder in {str(end) for end in ends if isinstance(end, str)}:
-            home = _nearest(f"{folder}/x" if folder != "." else "x", there)
-            found.add(Ref(To.FOLDER, home), 2.0, f"dependency {row.change}: {row.qualified}")
+            page = _nearest(f"{folder}/x" if folder != "." else "x", there)
+            found.add(Ref(To.FOLDER, page), 2.0, f"dependency {row.change}: {row.qualified}")
     for path, weight in weights.items():
         found.add(Ref(To.FOLDER, _nearest(path, there)), _SHARE * weight, "file in it changed")
     _users(index, comparison, symbols, found)
@@ -208,9 +208,9 @@ def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, pages: 
         if change:
             seen.append((store.ids((one.after, one.before)), one.after.qualified, change, one.after.path))
     seen += [(store.ids((part,)), part.qualified, "removed", part.path) for part in symbols.removed]
-    for ids, name, change, home in seen:
+    for ids, name, change, defined_in in seen:
         users = {index.path_of(user) for identity in ids for user, _, _ in index.facts.users(identity)}
-        for path in sorted(users - {home}):
+        for path in sorted(users - {defined_in}):
             if path in after:
                 pages.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_CHANGE_CLAUSES[change]}")
 

@@ -206,11 +206,11 @@ def changed_folder_dependencies(
 def _folders(web: DependencyGraph, renamed: Mapping[str, str]) -> dict[Edge, list[Edge]]:
     found: dict[Edge, list[Edge]] = {}
     for user, targets in web.loads.items():
-        home = renamed.get(user, user).rpartition("/")[0]
+        folder = renamed.get(user, user).rpartition("/")[0]
         for target in targets:
             there = renamed.get(target, target).rpartition("/")[0]
-            if there != home:
-                found.setdefault((home, there), []).append((user, target))
+            if there != folder:
+                found.setdefault((folder, there), []).append((user, target))
     return found
 
 

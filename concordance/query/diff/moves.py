@@ -160,12 +160,12 @@ class _Pools:
         for part in self.removed.values():
             if part.kind not in kinds:
                 continue
-            home = (self._files.get(part.path, part.path), part.qualified[: -len(part.relative)])
-            places.setdefault(home, ([], []))[0].append(part)
+            parent = (self._files.get(part.path, part.path), part.qualified[: -len(part.relative)])
+            places.setdefault(parent, ([], []))[0].append(part)
         for part in self.added.values():
-            home = (part.path, part.qualified[: -len(part.relative)])
-            if home in places and part.kind in kinds:
-                places[home][1].append(part)
+            parent = (part.path, part.qualified[: -len(part.relative)])
+            if parent in places and part.kind in kinds:
+                places[parent][1].append(part)
         for before, after in places.values():
             for one, other in self._alike(before, after, sure):
                 if _at(one) in self.removed and _at(other) in self.added:

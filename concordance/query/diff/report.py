@@ -147,7 +147,7 @@ def section(title: str, blocks: Sequence[Block]) -> list[Block]:
 
 
 def _summary(answer: DiffReport) -> list[Piece]:
-    said: list[Piece] = []
+    pieces: list[Piece] = []
     groups: tuple[tuple[str, Iterable[ChangeRow]], ...] = (
         ("files", answer.files), ("definitions", answer.symbols), ("dependencies", answer.dependencies),
         ("folder dependencies", answer.folders), ("cycles", answer.cycles), ("tests", answer.touched),
@@ -156,11 +156,11 @@ def _summary(answer: DiffReport) -> list[Piece]:
     for name, group in groups:
         counts = Counter(row.change for row in group)
         if counts:
-            told = ", ".join(f"{number:,} {change}" for change, number in counts.most_common())
-            said.append(f"{name}: {told}")
+            changes = ", ".join(f"{number:,} {change}" for change, number in counts.most_common())
+            pieces.append(f"{name}: {changes}")
     if answer.may_run:
-        said.append(f"{count_noun(len(answer.may_run), 'other test')} may run what changed")
-    return [*_join_pieces(said, "; "), "."] if said else ["No differences."]
+        pieces.append(f"{count_noun(len(answer.may_run), 'other test')} may run what changed")
+    return [*_join_pieces(pieces, "; "), "."] if pieces else ["No differences."]
 
 
 def _join_pieces(pieces: Sequence[Piece], between: str) -> list[Piece]:
@@ -243,9 +243,9 @@ def _around(row: ChangeRow, whole: set[tuple[str, str]]) -> tuple[str, str] | No
     parts = row.qualified.replace("::", ".").split(".")
     for end in range(1, len(parts)):
         for sign in (".", "::"):
-            home = (row.change, sign.join(parts[:end]))
-            if home in whole:
-                return home
+            group = (row.change, sign.join(parts[:end]))
+            if group in whole:
+                return group
     return None
 
 
@@ -261,8 +261,8 @@ def _line(row: ChangeRow, inside: int) -> list[Piece]:
         return [f"{row.change} ", *name, f" {row.why}", *where]
     if row.change in ("signature", "value"):
         old, new = str(before.get("signature", "")), str(after.get("signature", ""))
-        told: list[Piece] = [": ", Mono(old), " → ", Mono(new)] if old != new else []
-        return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *told, *where]
+        pieces: list[Piece] = [": ", Mono(old), " → ", Mono(new)] if old != new else []
+        return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *pieces, *where]
     return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *where]
 
 

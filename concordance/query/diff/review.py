@@ -100,10 +100,10 @@ def build_review(index: Index, report: DiffReport, statements: list[ChangeRow], 
     """Compute the answer."""
     changed = list(_changed_names(index, report))
     commands = join_commands(_first_tests(index, report))
-    references = _references(index, report, changed, said := list(notes))
+    references = _references(index, report, changed, remarks := list(notes))
     return Review(
         report, references, [ChangeRow("run first", "command", "", one) for one in commands],
-        list(_documents(index, report, changed)), list(_owners(index, report)), statements, said,
+        list(_documents(index, report, changed)), list(_owners(index, report)), statements, remarks,
     )  # fmt: skip
 
 
@@ -144,10 +144,10 @@ def _named_by_users(index: Index, place: SymbolPlace | None) -> SymbolPlace | No
     """Return what users of a definition name: of a constructor, its class."""
     if place is None or "." not in place.key:
         return place
-    home = place.key.rpartition(".")[0]
-    if place.name not in _CONSTRUCTORS and place.name != home.rpartition(".")[2]:
+    parent = place.key.rpartition(".")[0]
+    if place.name not in _CONSTRUCTORS and place.name != parent.rpartition(".")[2]:
         return place
-    return next((one for one in index.facts.symbols_in(place.path) if one.key == home), place)
+    return next((one for one in index.facts.symbols_in(place.path) if one.key == parent), place)
 
 
 def _words(index: Index, name: str) -> tuple[str, ...]:
@@ -163,9 +163,7 @@ def _words(index: Index, name: str) -> tuple[str, ...]:
 # --- references from outside of the change
 
 
-def _references(
-    index: Index, report: DiffReport, changed: list[_ChangedName], notes: list[str]
-) -> list[ChangeRow]:
+def _references(index: Index, report: DiffReport, changed: list[_ChangedName], notes: list[str]) -> list[ChangeRow]:
     """Return the references to changed definitions from code that did not change, interface changes first; add a note
     if there are more."""
     inside = _changed_ranges(report)
@@ -256,7 +254,8 @@ def _is_as_code(line: str, match: re.Match[str]) -> bool:
     """True if a name in a document is written as code, or cannot be a word of prose."""
     before, after = line[: match.start()], line[match.end() :]
     return (
-        "." in match[0] or "::" in match[0]
+        "." in match[0]
+        or "::" in match[0]
         or _CODE_LIKE.fullmatch(match[0]) is not None
         or after.startswith("(")
         or before.endswith((".", "::", "def ", "class "))

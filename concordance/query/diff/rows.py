@@ -184,7 +184,7 @@ def file_dependency_rows(changes: list[DependencyChange], comparison: Comparison
     after = comparison.sides[1].entries
     for one, row in zip(changes, dependency_rows(changes, "dependency"), strict=True):
         user, target = one.members
-        told = row.why
+        reason = row.why
         if user not in changed:
             why = "its import now resolves to this target" if one.gained else "its import now resolves elsewhere"
             if not one.gained and target not in after:
@@ -193,8 +193,8 @@ def file_dependency_rows(changes: list[DependencyChange], comparison: Comparison
                     if target in comparison.renamed
                     else f"{target} was removed"
                 )
-            told = f"{user} did not change: {why}"
-        rows.append(row._replace(why=told))
+            reason = f"{user} did not change: {why}"
+        rows.append(row._replace(why=reason))
     return rows
 
 

@@ -152,9 +152,9 @@ def _end_of(signature: str, text: str) -> int:
 
 
 def _undocumented(lines: Iterable[str], doc: str) -> list[str]:
-    said = {line.strip() for line in doc.split("\n")}
+    doc_lines = {line.strip() for line in doc.split("\n")}
     kept = (line for line in lines if line.strip())
-    return [line for line in kept if not doc or _ENDS.sub("", _MARKS.sub("", line.strip())).strip() not in said]
+    return [line for line in kept if not doc or _ENDS.sub("", _MARKS.sub("", line.strip())).strip() not in doc_lines]
 
 
 def _without_layout(lines: Iterable[str], language: str, margin: int) -> str:

@@ -269,8 +269,8 @@ class Folders:
         else.
         """
         lines: Counter[str] = Counter()
-        for home in paths:
-            for category, number in self.own[home].category_lines.items():
+        for folder in paths:
+            for category, number in self.own[folder].category_lines.items():
                 lines[_COUNTED_AS.get(category, category)] += number
         for aside in UNWRITTEN_CATEGORIES & lines.keys():
             lines[aside] = min(lines[aside], 1)
@@ -279,7 +279,9 @@ class Folders:
                 del lines[one]
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
         kind = source or max(lines, key=lambda one: (lines[one], one), default="")
-        return [path for _, path in nsmallest(limit, (row for home in paths for row in self._top(home).get(kind, ())))]
+        return [
+            path for _, path in nsmallest(limit, (row for folder in paths for row in self._top(folder).get(kind, ())))
+        ]
 
     def _top(self, folder: str) -> dict[str, list[tuple[float, str]]]:
         """Return the most central files directly in a folder, by category."""

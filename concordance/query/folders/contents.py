@@ -75,9 +75,9 @@ def describe_in_row(index: Index, path: str) -> list[Piece]:
 def totals_in_words(folder: Folder) -> list[Piece]:
     """Return the totals of a folder in words: `135 files, 32,855 lines: 134 Python files and 1 document`."""
     much = format_size(folder.size) if not folder.lines else count_noun(folder.lines, "line")
-    made = file_counts_in_words(folder)
+    counts = file_counts_in_words(folder)
     one = len(folder.nouns) == 1
-    found: list[Piece] = [f"{made}, {much}" if one else f"{count_noun(folder.count, 'file')}, {much}: {made}"]
+    found: list[Piece] = [f"{counts}, {much}" if one else f"{count_noun(folder.count, 'file')}, {much}: {counts}"]
     if folder.folders and folder.files:
         inside = count_noun(len(folder.files), "file")
         found.append(f", {inside} directly in it, the others in {count_noun(len(folder.folders), 'subfolder')}")
@@ -97,9 +97,7 @@ def folder_overview(index: Index, folder: str) -> list[Block]:
         blocks.append(Text([Mono(folder), ": ", *words]) if folder else Text(words))
     names = most_used_names(index, one, 5)
     blocks.append(
-        Text(
-            [*totals_in_words(one), ".", *([" Most used: ", *join_in_sentence(names), "."] if names else [])]
-        )
+        Text([*totals_in_words(one), ".", *([" Most used: ", *join_in_sentence(names), "."] if names else [])])
     )
     special = [word for word, category in _SPECIAL if one.mostly(category)]
     if special:

@@ -80,10 +80,10 @@ def _uses_of_forward_declarations(index: Index, one: int) -> int:
     declared = [other for other in index.namesakes(key, True) if census.kind_of(other) in TYPE_KINDS]
     if not declared:
         return 0
-    meant = next(other for other in index.namesakes(key, False) if census.kind_of(other) in TYPE_KINDS)
-    for other in declared if meant == one else ():
+    definition = next(other for other in index.namesakes(key, False) if census.kind_of(other) in TYPE_KINDS)
+    for other in declared if definition == one else ():
         index.reads.note(Aspect.USED_BY, index.path_of(other))
-    return max(census.used_by[other] for other in declared) if meant == one else 0
+    return max(census.used_by[other] for other in declared) if definition == one else 0
 
 
 def most_used(

@@ -54,13 +54,13 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
 @memoised(2048, BELOW)
 def describe_folder(index: Index, folder: str) -> Pieces:
     """Return a one-line description of a folder: a guide's entry, else what its own files say, else its contents."""
-    told = quote_guide_entry(index, folder) if folder else []
-    if told:
-        return told
-    for said in folder_descriptions(index, folder):
-        sentence = first_sentence(said.words, index.language_of(said.path))
+    quoted = quote_guide_entry(index, folder) if folder else []
+    if quoted:
+        return quoted
+    for description in folder_descriptions(index, folder):
+        sentence = first_sentence(description.words, index.language_of(description.path))
         if not is_instruction(sentence):
-            return quote_sentence(index, said.path, sentence, said.words)
+            return quote_sentence(index, description.path, sentence, description.words)
     if documented := _package_documentation(index, folder):
         return documented
     return _by_facts(index, folders(index).all[folder])
@@ -144,15 +144,15 @@ def _and(words: list[str]) -> str:
 def author_blocks(index: Index, folder: str) -> list[Block]:
     """Return what the authors say about a folder: a guide's entry, and the openings of its README and package docs."""
     blocks: list[Block] = []
-    told = quote_guide_entry(index, folder) if folder else []
-    if told:
-        cite = next(piece for piece in told if isinstance(piece, Cite))
-        blocks.append(Text([Ref(To.FILE, cite.path), ": ", *told]))
-    for said in folder_descriptions(index, folder):
-        words = read_opening(index, said.path)
+    quoted = quote_guide_entry(index, folder) if folder else []
+    if quoted:
+        cite = next(piece for piece in quoted if isinstance(piece, Cite))
+        blocks.append(Text([Ref(To.FILE, cite.path), ": ", *quoted]))
+    for description in folder_descriptions(index, folder):
+        words = read_opening(index, description.path)
         if words is not None:
             blocks += [
-                Text([Ref(To.FILE, said.path, "", said.path.rpartition("/")[2]), ":", words.cite()]),
+                Text([Ref(To.FILE, description.path, "", description.path.rpartition("/")[2]), ":", words.cite()]),
                 words.block(),
             ]
     documented = _package_documentation(index, folder) if not blocks else []

@@ -103,14 +103,14 @@ def _splits(index: Index, part: MainPart, total: float, others: int) -> bool:
 
 def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
     """Return the folders and files in a folder that are large enough to be parts, heaviest first."""
-    every, made = folders(index).all, plan(index)
+    every, book_plan = folders(index).all, plan(index)
     found = [
-        MainPart(path, True, made.weight(path)) for path in every[folder].folders
+        MainPart(path, True, book_plan.weight(path)) for path in every[folder].folders
         if is_code(every[path]) and not helps_tests(f"{path}/")
     ]  # fmt: skip
     files = ledger(index).files
     found += [
-        MainPart(path, False, made.file_weight(path)) for path in every[folder].files
+        MainPart(path, False, book_plan.file_weight(path)) for path in every[folder].files
         if files[path].category == Category.SOURCE and not helps_tests(path)
     ]  # fmt: skip
     large = (part for part in found if part.weight >= _SMALL * total)
@@ -194,14 +194,14 @@ def build_and_test(index: Index) -> list[Block]:
     blocks: list[Block] = []
     if root.tests:
         where = [path for path in root.folders if folders(index).all[path].mostly(Category.TEST)]
-        told: list[Piece] = [count_noun(root.tests, "test")]
+        pieces: list[Piece] = [count_noun(root.tests, "test")]
         inside = sum(folders(index).all[path].tests for path in where)
         if inside:
-            told += [" in " if inside == root.tests else f", {inside:,} of them in "]
-            told += join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])
-        told += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
+            pieces += [" in " if inside == root.tests else f", {inside:,} of them in "]
+            pieces += join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])
+        pieces += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
         commands = _commands(index)
-        items.append(Item([Strong("Test"), ": ", *told, *(["; to run some of them:"] if commands else [])]))
+        items.append(Item([Strong("Test"), ": ", *pieces, *(["; to run some of them:"] if commands else [])]))
         blocks = [Code("\n".join(commands) + "\n", "bash")] if commands else []
     return [Items(items), *blocks] if items else []
 
@@ -219,9 +219,9 @@ def documents(index: Index) -> list[Piece]:
         folder = folders(index).all[path]
         if folder.mostly(Category.DOCUMENTATION) and not folder.name.startswith("."):
             pages = (one for one in folders(index).below(path) if _HOME.search(one))
-            home = min(pages, key=lambda one: (one.count("/"), one), default="")
-            if home:
-                found.append(Ref(To.FILE, home, "", f"the documentation in {path}", False))
+            start = min(pages, key=lambda one: (one.count("/"), one), default="")
+            if start:
+                found.append(Ref(To.FILE, start, "", f"the documentation in {path}", False))
     return found
 
 

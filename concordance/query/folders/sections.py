@@ -58,9 +58,9 @@ def provision_sentence(index: Index, folder: str) -> list[Block]:
     number = count_noun(sum(users.values()), "file")
     found = [f"Used by {number} outside it: ", *_parts(index, users), ". Its most used definitions: "]
     found += [*join_in_sentence(names), "."]
-    said = next((row for row in rows if row.words), None)
-    if said is not None:
-        found += [" ", ref_of(index, said.id, short=True), ": ", *as_sentence(said.words)]
+    described = next((row for row in rows if row.words), None)
+    if described is not None:
+        found += [" ", ref_of(index, described.id, short=True), ": ", *as_sentence(described.words)]
     return [Text(found)]
 
 
@@ -77,7 +77,7 @@ def usage_sentences(index: Index, folder: str, with_users: bool = True) -> list[
         total = sum(uses.values())
         found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, uses), "."]))
     if not users and not uses:
-        found += [Text(told)] if (told := no_users_of_folder(index, folders(index).below(folder))) else []
+        found += [Text(sentence)] if (sentence := no_users_of_folder(index, folders(index).below(folder))) else []
     return found
 
 

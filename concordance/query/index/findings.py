@@ -63,10 +63,10 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
 
     Line numbers are left to the pages of the files themselves.
     """
-    known, said = rules(), active_rules(index)
+    known, active = rules(), active_rules(index)
 
     def counted(path: str) -> list[tuple[str, int]]:
-        return list(Counter(one.by for one in said.findings(path) if one.by in known or one.by == SYNTAX).items())
+        return list(Counter(one.by for one in active.findings(path) if one.by in known or one.by == SYNTAX).items())
 
     found: dict[str, Counter[str]] = {}
     for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.file_rows), counted).items():

@@ -64,8 +64,8 @@ def commits_by_path(index: Index) -> dict[str, int]:
 
 def commits_by_month(index: Index) -> list[tuple[str, int]] | None:
     """Return the number of commits in each month; None if the store does not record it."""
-    said = index.facts.meta().get("months")
-    return [(str(month), int(times)) for month, times in json.loads(said)] if said is not None else None
+    stored = index.facts.meta().get("months")
+    return [(str(month), int(times)) for month, times in json.loads(stored)] if stored is not None else None
 
 
 def history_note(index: Index) -> str:

@@ -329,8 +329,8 @@ class OpenFile:
         """Return a line without surrounding white space, cut if it is very long; None if the file has changed since."""
         if self._text is None:
             return None
-        said = self._text[self.starts[number - 1] : self.starts[number]].strip()
-        return said if len(said) <= MAX_LINE_LENGTH else f"{said[:MAX_LINE_LENGTH]} …"
+        stripped = self._text[self.starts[number - 1] : self.starts[number]].strip()
+        return stripped if len(stripped) <= MAX_LINE_LENGTH else f"{stripped[:MAX_LINE_LENGTH]} …"
 
 
 MAX_LINE_LENGTH = 400  # characters of a line that an answer shows; longer lines are usually generated

@@ -194,8 +194,8 @@ class Index:
     def folders(self) -> list[str]:
         """All folders with files below them, "" for the root, in the order of paths."""
         found = {""}
-        for home in self._folders:
-            folder = home
+        for listed in self._folders:
+            folder = listed
             while folder not in found:
                 found.add(folder)
                 folder = folder.rpartition("/")[0]

@@ -111,7 +111,7 @@ class BlockParser:
             text = "\n".join(line.strip() for line in lines if line.strip())
             return [MarkdownBlock("text", self.words.paragraph(text))] if text else []
         self._depth += 1
-        made: list[MarkdownBlock] = []
+        blocks: list[MarkdownBlock] = []
         at = 0
         margin = -1
         while at < len(lines):
@@ -122,12 +122,12 @@ class BlockParser:
             indent = len(lines[at]) - len(text)
             if margin < 0 or indent < margin:
                 margin = indent
-            if indent > margin and made:
-                at = self._deeper(lines, at, margin, made)
+            if indent > margin and blocks:
+                at = self._deeper(lines, at, margin, blocks)
             else:
-                at = self._open(lines, at, indent, text, made)
+                at = self._open(lines, at, indent, text, blocks)
         self._depth -= 1
-        return made
+        return blocks
 
     def _open(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         """Parse the block that a line opens; return the number of the line after it."""
@@ -239,9 +239,9 @@ class BlockParser:
                 match = DIRECTIVE.match(f"{text} {body.pop(0).strip()}") or match
                 text = match[0]
             if match[1] is None:
-                made = directive_blocks(self, match[2], (match[3] or "").strip(), body)
+                converted = directive_blocks(self, match[2], (match[3] or "").strip(), body)
                 is_box = self.dialect.boxes and match[2].lower() in _BOXES
-                output += [quote_block(made)] if is_box and made else made
+                output += [quote_block(converted)] if is_box and converted else converted
         elif match := _FOOTNOTE.match(text):
             blocks = self.convert([match[2], *dedent_lines(body)])
             output += with_label(f"\\[{self.words.markdown(match[1])}]", blocks)

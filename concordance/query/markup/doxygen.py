@@ -257,20 +257,20 @@ _ANCHOR = re.compile(r"<a\s[^<>]*?href\s*=\s*[\"']?([^\"'<>\s]+)[\"']?[^<>]*>([^
 
 def html_to_markdown(text: str) -> str:
     """Return a comment with Markdown in place of HTML tags; tags without a counterpart stay as written."""
-    made: list[str] = []
+    parts: list[str] = []
     open_text: list[str] = []
     close = ""
     for line in _pre_fenced(text).split("\n"):
         opens = _OPENS.match(line) if not close else None
         if opens is not None and f"end{opens[2]}" not in line:
-            made += [_convert_tags("\n".join(open_text)), line] if open_text else [line]
+            parts += [_convert_tags("\n".join(open_text)), line] if open_text else [line]
             open_text, close = [], opens[1] or f"end{opens[2]}"
         elif close:
-            made.append(line)
+            parts.append(line)
             close = "" if close in line else close
         else:
             open_text.append(line)
-    return "\n".join([*made, _convert_tags("\n".join(open_text))] if open_text else made)
+    return "\n".join([*parts, _convert_tags("\n".join(open_text))] if open_text else parts)
 
 
 def _pre_fenced(text: str) -> str:

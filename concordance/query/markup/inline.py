@@ -115,7 +115,7 @@ class InlineReader:
         if not _SPECIAL.search(text):
             return text
         pattern = _token_pattern(self.rest, self.commands, self.intra, "://" in text)
-        made = []
+        pieces = []
         at = 0
         for match in pattern.finditer(text):
             if match.start() < at:
@@ -123,18 +123,18 @@ class InlineReader:
             before = text[at : match.start()]
             if match.lastgroup == "link" and before.endswith("!"):  # an image, shown as a link
                 before = before[:-1]
-            made.append(self._plain(before))
-            made.append(_CONVERTERS[match.lastgroup or ""](self, match))
+            pieces.append(self._plain(before))
+            pieces.append(_CONVERTERS[match.lastgroup or ""](self, match))
             at = match.end()
-        made.append(self._plain(text[at:]))
-        return "".join(made)
+        pieces.append(self._plain(text[at:]))
+        return "".join(pieces)
 
     def paragraph(self, text: str) -> str:
         """Convert a paragraph, and escape line starts that would open another kind of block."""
-        made = self.markdown(text)
-        if made[:1] == " " or "\n " in made:  # markup at the start of a line was removed
-            made = _MARGIN.sub("", made)
-        return escape_line_starts(made)
+        markdown = self.markdown(text)
+        if markdown[:1] == " " or "\n " in markdown:  # markup at the start of a line was removed
+            markdown = _MARGIN.sub("", markdown)
+        return escape_line_starts(markdown)
 
     def label(self, text: str) -> str:
         """Convert text to a bold label."""
@@ -160,14 +160,14 @@ class InlineReader:
 
     def _plain(self, text: str) -> str:
         if self.calls and ("()" in text or "::" in text):
-            made = []
+            pieces = []
             at = 0
             for match in _CALL.finditer(text):
                 ref = self.link(match[0].removesuffix("()"))
                 if ref is not None:
-                    made += [escape_text(text[at : match.start()]), self._ref(ref, match[0], code=True)]
+                    pieces += [escape_text(text[at : match.start()]), self._ref(ref, match[0], code=True)]
                     at = match.end()
-            return "".join([*made, escape_text(text[at:])])
+            return "".join([*pieces, escape_text(text[at:])])
         return escape_text(text)
 
     # --- one method per token, named after its group
@@ -219,10 +219,10 @@ class InlineReader:
 
     def _within(self, text: str) -> str:
         """Convert emphasised text: code in it stays code, the rest is escaped."""
-        made = [
+        pieces = [
             code(part) if place % 2 else escape_text(part) for place, part in enumerate(re.split(r"`+([^`]+)`+", text))
         ]
-        return "".join(made)
+        return "".join(pieces)
 
     def _auto(self, match: re.Match[str]) -> str:
         address = match["address"]
@@ -364,9 +364,9 @@ def code(text: str) -> str:
     if not text:
         return ""
     longest = max(map(len, re.findall("`+", text)), default=0)
-    marks = "`" * (longest + 1)
+    fence = "`" * (longest + 1)
     room = " " if text[0] == "`" or text[-1] == "`" else ""
-    return f"{marks}{room}{text}{room}{marks}"
+    return f"{fence}{room}{text}{room}{fence}"
 
 
 def inline_math(formula: str) -> str:

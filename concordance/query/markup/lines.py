@@ -79,8 +79,8 @@ def doctest_end(lines: Sequence[str], at: int, indent: int) -> int:
         elif not text:
             behind = first_text(lines[end : end + 3], 0)
             if not behind.startswith(">>>"):
-                said = "".join(lines[asked:end])
-                if not behind or end - asked > 80 or said.count("[") <= said.count("]"):
+                prompt_lines = "".join(lines[asked:end])
+                if not behind or end - asked > 80 or prompt_lines.count("[") <= prompt_lines.count("]"):
                     break
         elif len(line) - len(text) < indent:
             break

@@ -34,9 +34,9 @@ def code_block(lines: Sequence[str], language: str = "") -> MarkdownBlock:
     """Return code in a fence, without its common margin."""
     kept = dedent_lines(lines)
     text = "\n".join(kept)
-    marks = "`" * (max((len(m) for m in _TICKS.findall(text)), default=2) + 1)
+    fence = "`" * (max((len(m) for m in _TICKS.findall(text)), default=2) + 1)
     named = language if _LANGUAGE.fullmatch(language) else ""
-    return MarkdownBlock("code", f"{marks}{named}\n{text}\n{marks}")
+    return MarkdownBlock("code", f"{fence}{named}\n{text}\n{fence}")
 
 
 def dedent_lines(lines: Sequence[str]) -> list[str]:
@@ -54,11 +54,11 @@ def list_block(items: Sequence[Sequence[MarkdownBlock]], first: int = -1) -> lis
     """Return a list of items, each made of blocks; numbered from `first` if that is not negative."""
     shown = [item for item in items if item]
     loose = any(len([b for b in item if b.kind != "list"]) > 1 for item in shown)
-    made = []
+    lines = []
     for number, item in enumerate(shown, first):
-        mark = f"{number}. " if first >= 0 else "- "
-        made.append(mark + indent_following(_join_item(item), len(mark)))
-    return [MarkdownBlock("list", ("\n\n" if loose else "\n").join(made))] if made else []
+        marker = f"{number}. " if first >= 0 else "- "
+        lines.append(marker + indent_following(_join_item(item), len(marker)))
+    return [MarkdownBlock("list", ("\n\n" if loose else "\n").join(lines))] if lines else []
 
 
 def _join_item(blocks: Sequence[MarkdownBlock]) -> str:

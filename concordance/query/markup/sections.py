@@ -274,7 +274,7 @@ def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Mar
     """Convert the fields of a field list, each given as its lines."""
     found: dict[str, list[SectionItem]] = {}
     types: dict[str, str] = {}
-    made: list[list[MarkdownBlock]] = []
+    fields: list[list[MarkdownBlock]] = []
     returned: list[str] = []
     for lines in groups:
         match = _FIELD.match(lines[0])
@@ -292,9 +292,9 @@ def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Mar
         elif VALUES.get(what.lower()) == "Returns":
             returned = [*returned, *body]
         elif what.lower() in VALUES:
-            made.append(_value(reader, VALUES[what.lower()], body))
+            fields.append(_value(reader, VALUES[what.lower()], body))
         else:
-            made.append(
+            fields.append(
                 with_label(f"**{escape_text(what.capitalize() + (' ' + of if of else ''))}:**", reader.convert(body))
             )
     result: list[MarkdownBlock] = []
@@ -303,7 +303,7 @@ def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Mar
         if label != "Raises":
             result += [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, typed)]
     result += _value(reader, "Returns", returned, types.get("", ""))
-    result += [block for blocks in made for block in blocks]
+    result += [block for blocks in fields for block in blocks]
     if "Raises" in found:
         result += [MarkdownBlock("text", "**Raises:**"), *item_list(reader, found["Raises"])]
     return result

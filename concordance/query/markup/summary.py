@@ -218,13 +218,13 @@ def _words(lines: list[str], language: str) -> str | None:
 
 def _sentence(text: str, name: str) -> str:
     """Return the first sentence of a text that says something, "" if there is none."""
-    text, held = text[:_MAX_PARAGRAPH], list[str]()
-    plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _without_markup(match, held), text).split()))
+    text, replaced = text[:_MAX_PARAGRAPH], list[str]()
+    plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _without_markup(match, replaced), text).split()))
     while plain:
         end = _sentence_end(plain)
         sentence, plain = plain[:end], plain[end:].lstrip()
         shown = (
-            _CODE_PLACEHOLDER.sub(lambda match: held[int(match[1])], sentence)
+            _CODE_PLACEHOLDER.sub(lambda match: replaced[int(match[1])], sentence)
             .replace("\0", "")
             .strip()
             .rstrip(":")

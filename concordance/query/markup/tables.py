@@ -65,8 +65,8 @@ def table(words: InlineReader, lines: Sequence[str]) -> MarkdownBlock:
         return code_block(lines)
     shown = [[_cell(words, cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     header = shown.pop(0) if head else [""] * width
-    made = [header, ["---"] * width, *shown]
-    return MarkdownBlock("table", "\n".join(f"| {' | '.join(row)} |" for row in made))
+    grid = [header, ["---"] * width, *shown]
+    return MarkdownBlock("table", "\n".join(f"| {' | '.join(row)} |" for row in grid))
 
 
 def _cell(words: InlineReader, text: str) -> str:

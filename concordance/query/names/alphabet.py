@@ -93,11 +93,11 @@ class Alphabet:
             at = bisect_left(paths, path)
             paths[at : at + (times < 0)] = [path] if times > 0 else []
         if term.stands_for:
-            meant = self._long_forms.setdefault(term.text, Counter())
-            meant[term.stands_for] += times
-            if not meant[term.stands_for]:
-                del meant[term.stands_for]
-            if not meant:
+            long_forms = self._long_forms.setdefault(term.text, Counter())
+            long_forms[term.stands_for] += times
+            if not long_forms[term.stands_for]:
+                del long_forms[term.stands_for]
+            if not long_forms:
                 del self._long_forms[term.text]
 
     def entries(self, names: Iterable[str]) -> Iterator[NameEntry]:
@@ -105,8 +105,8 @@ class Alphabet:
         listed = list(names)
         symbols = self._census.facts.ids_named(listed)
         for name in listed:
-            meant: Mapping[str, int] = self._long_forms.get(name, {})
-            stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
+            long_forms: Mapping[str, int] = self._long_forms.get(name, {})
+            stands_for = min(long_forms, key=lambda one: (-long_forms[one], one), default="")
             ids = sorted(symbols.get(name, ()), key=self._census.order_of)
             yield NameEntry(name, ids, self.files_of(name), stands_for)
 

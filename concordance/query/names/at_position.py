@@ -151,8 +151,8 @@ def local_kind(file: OpenFile, scope: int, name: str) -> str:
     around, kind = file.around(scope), file.scope_kind(scope)
     if kind != "function" or around < 0:
         return "parameter" if kind == "lambda" else "variable"
-    told = any(parameter.name.lstrip("*&") == name for parameter in file.symbols[around].parameters)
-    return "parameter" if told else "variable"
+    is_parameter = any(parameter.name.lstrip("*&") == name for parameter in file.symbols[around].parameters)
+    return "parameter" if is_parameter else "variable"
 
 
 def _explain_unresolved(index: Index, file: OpenFile, row: Occurrence, expression: int) -> str:
@@ -235,9 +235,9 @@ class ImportOrigins:
             op = self._op[expression] if 0 <= expression < len(self._op) else Op.UNKNOWN
             if op in (Op.IMPORT, Op.PACKAGE):
                 row, target, _ = self.file.imports[self._left[expression]]
-                whence = _ORIGINS.get(Origin(target.origin), "") if target is not None else ""
+                origin = _ORIGINS.get(Origin(target.origin), "") if target is not None else ""
                 package = f" ({target.package})" if target is not None and target.package else ""
-                return f"line {row.line} imports it from {row.module}: {whence or 'not linked'}{package}"
+                return f"line {row.line} imports it from {row.module}: {origin or 'not linked'}{package}"
             if op == Op.NAME:
                 bound = self._first.get(self._left[expression], -1)
                 expression = self._values[bound] if bound >= 0 else -1

@@ -81,8 +81,8 @@ def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: 
     for path, inside in by_path.items():
         file = index.open_file(path)
         claims = file.expressions_linked_to(targets, least)
-        said = {claim[1:] for claim in claims.values()}
-        if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims agree
+        claimed = {claim[1:] for claim in claims.values()}
+        if len(claimed) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims agree
             best.update(dict.fromkeys(inside, next(iter(claims.values()))))
             continue
         wanted = {file.ids.place_of(user) + 1 for user in inside}

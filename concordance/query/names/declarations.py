@@ -57,20 +57,22 @@ def _joined(index: Index, identity: str) -> list[SymbolPlace]:
 
 def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     """Return the other definitions and declarations of a symbol, definitions first."""
-    home = split_key(place.parent_key)
+    parent_names = split_key(place.parent_key)
     if warm:
         ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
         named = list(index.facts.places(ids).values())
     else:
         named = index.facts.named(place.name)
-    same = [other for other in named if other.id != place.id and _is_same_symbol(other, place, home)]
+    same = [other for other in named if other.id != place.id and _is_same_symbol(other, place, parent_names)]
     if not same or len(same) > _MAX_SYMBOLS or not any(other.declaration for other in (place, *same)):
         return []
     mine = _symbol(index, place)
-    if "static" in mine.modifiers and not home:
+    if "static" in mine.modifiers and not parent_names:
         same = [other for other in same if other.path == place.path]
     if place.kind in FUNCTION_KINDS:
-        same = [other for other in same if _fits(mine, _symbol(index, other), other.path == place.path, bool(home))]
+        same = [
+            other for other in same if _fits(mine, _symbol(index, other), other.path == place.path, bool(parent_names))
+        ]
     return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
 
 

@@ -103,10 +103,10 @@ class TrailFinder:
             return self._arrived(self.goal)
         before = TrailFinder(self.index, claims[0].target).of_expression(file, left, depth)
         hops = before.hops if before else ()
-        holder = self.index.facts.place(claims[0].target)
-        if holder is None or holder.place >= 0:
+        owner = self.index.facts.place(claims[0].target)
+        if owner is None or owner.place >= 0:
             return self._arrived(self.goal, hops)
-        found = self.of_name(holder.path, name, depth)
+        found = self.of_name(owner.path, name, depth)
         return ImportTrail(found.target, hops + found.hops) if found else None
 
     def _through(self, file: OpenFile, number: int, depth: int) -> ImportTrail | None:

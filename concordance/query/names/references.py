@@ -111,8 +111,8 @@ def add_unresolved_note(index: Index, note: str, names: Iterable[str], noun: str
         calls, uses = index.facts.unresolved_count(name)
         count = calls if noun == "calls" else uses
         if count:
-            said = f"{count_noun(count, noun[:-1])} of the name {name} could not be resolved"
-            note = f"{note}; {said}" if note else said
+            sentence = f"{count_noun(count, noun[:-1])} of the name {name} could not be resolved"
+            note = f"{note}; {sentence}" if note else sentence
     return note
 
 

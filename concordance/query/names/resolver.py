@@ -66,10 +66,12 @@ def resolve_symbols(index: Index, question: str) -> list[SymbolPlace]:
 
     Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
     """
-    said = resolve_question(index, question)
-    found = [one.place for one in said.resolutions if one.place.id and one.best]
+    resolved = resolve_question(index, question)
+    found = [one.place for one in resolved.resolutions if one.place.id and one.best]
     if not found:
-        raise UnknownName(said.note or f"{question} is a variable inside a function", "Give the name of a definition")
+        raise UnknownName(
+            resolved.note or f"{question} is a variable inside a function", "Give the name of a definition"
+        )
     return found
 
 
@@ -96,10 +98,10 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
     if not question.strip():
         raise UnknownName("the question is empty", "Give a NAME or PATH:LINE:COL")
     if POSITION.fullmatch(question):
-        said = resolve_position(index, question)
-        written = "" if said.resolutions else name_written_at(index, question)
+        resolved = resolve_position(index, question)
+        written = "" if resolved.resolutions else name_written_at(index, question)
         across = list(_of_entities(index, written)) if written else []
-        return ResolvedQuestion(across) if across else said
+        return ResolvedQuestion(across) if across else resolved
     try:
         question.encode()
     except UnicodeEncodeError:
@@ -231,11 +233,11 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     named = index.facts.named(parts[-1])
     # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
     for place in named or index.facts.named_by_macro(parts[-1]):
-        home = split_key(place.parent_key)
-        before = heads[: len(heads) - len(home)]
-        if home[-len(heads) :] == heads:
-            found.append(_Match(place, 0 if home == heads else 1))
-        elif heads[len(before) :] == home and _ends(_module_of(place.path), before):
+        parent_names = split_key(place.parent_key)
+        before = heads[: len(heads) - len(parent_names)]
+        if parent_names[-len(heads) :] == heads:
+            found.append(_Match(place, 0 if parent_names == heads else 1))
+        elif heads[len(before) :] == parent_names and _ends(_module_of(place.path), before):
             found.append(_Match(place, 0))
     return found
 
@@ -291,22 +293,22 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
     return []
 
 
-def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> SymbolPlace | None:
+def _member(index: Index, owner: SymbolPlace, name: str, seen: set[int]) -> SymbolPlace | None:
     """Return a member of a class or module, searching base classes if need be."""
-    if holder.place < 0:
-        way = TrailFinder(index).of_name(holder.path, name)
+    if owner.place < 0:
+        way = TrailFinder(index).of_name(owner.path, name)
         return index.facts.place(way.target) if way else None
-    seen.add(holder.id)
-    home = [*split_key(holder.parent_key), holder.name]
-    for place in index.facts.symbols_in(holder.path):
-        if place.name == name and split_key(place.parent_key) == home:
+    seen.add(owner.id)
+    owner_names = [*split_key(owner.parent_key), owner.name]
+    for place in index.facts.symbols_in(owner.path):
+        if place.name == name and split_key(place.parent_key) == owner_names:
             return place
-    file = index.open_file(holder.path)
+    file = index.open_file(owner.path)
     given = zip(
         unpack_column(file.flow.given_symbol), file.flow.given_what, unpack_column(file.flow.given_value), strict=True
     )
     for symbol, what, value in given:
-        if (symbol, what) == (holder.place, SymbolRelation.BASE):
+        if (symbol, what) == (owner.place, SymbolRelation.BASE):
             for claim in file.linked_targets(value)[:1]:
                 base = index.facts.place(claim.target) if claim.target not in seen else None
                 found = _member(index, base, name, seen) if base is not None else None
@@ -317,10 +319,10 @@ def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> Sym
 
 def _inherited(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return the member that the best class of the name before it inherits: `Flask.route` is defined in a base."""
-    for holder in _by_name(index, separator.join(parts[:-1])):
-        if holder.place.kind in TYPE_KINDS:
-            found = _member(index, holder.place, parts[-1], set())
-            return [_Match(found, holder.group % 10)] if found is not None else []
+    for owner in _by_name(index, separator.join(parts[:-1])):
+        if owner.place.kind in TYPE_KINDS:
+            found = _member(index, owner.place, parts[-1], set())
+            return [_Match(found, owner.group % 10)] if found is not None else []
     return []
 
 

@@ -75,7 +75,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 def _front(index: Index) -> list[Block]:
     root = folders(index).all[""]
-    made = plan(index)
+    chapters = plan(index)
     found: list[Block] = []
     words = readme_opening(index)
     if words is not None:
@@ -83,16 +83,16 @@ def _front(index: Index) -> list[Block]:
     found.append(
         Text(
             [
-                f"{count_noun(len(made.ordered), 'chapter')} in {count_noun(len(made.parts), 'part')} cover all "
-                f"{count_noun(root.count, 'file')}: {file_counts_in_words(root)}. Chapters that others depend on "
-                f"come first. Reading times assume one minute per {reading_paths.LINES_PER_MINUTE} lines."
+                f"{count_noun(len(chapters.ordered), 'chapter')} in {count_noun(len(chapters.parts), 'part')} "
+                f"cover all {count_noun(root.count, 'file')}: {file_counts_in_words(root)}. Chapters that others "
+                f"depend on come first. Reading times assume one minute per {reading_paths.LINES_PER_MINUTE} lines."
             ]
         )
     )
     found += _chapter_diagram(index)
     found.append(Heading(2, ["Contents"]))
     number = 0
-    for place, part in enumerate(made.parts, 1):
+    for place, part in enumerate(chapters.parts, 1):
         found.append(Heading(3, [f"Part {place}: ", Mono(part.title) if part.is_folder else part.title]))
         if part.is_folder:
             found.append(Text(as_sentence(describe_folder(index, part.title))))
@@ -133,20 +133,20 @@ def _back_matter(index: Index) -> Items:
 
 def _chapter_diagram(index: Index) -> list[Block]:
     """Return a diagram of how the largest chapters depend on one another."""
-    made = plan(index)
-    heavy = sorted((one for one in made.ordered if one.folder), key=lambda one: (-one.lines, one.folder))
-    chosen = [one for one in heavy if made.uses(one.folder) or made.users(one.folder)][:_BOXES]
+    book_plan = plan(index)
+    heavy = sorted((one for one in book_plan.ordered if one.folder), key=lambda one: (-one.lines, one.folder))
+    chosen = [one for one in heavy if book_plan.uses(one.folder) or book_plan.users(one.folder)][:_BOXES]
     names = {one.folder for one in chosen}
     edges: list[tuple[str, str, str]] = []
     for one in chosen:
-        rows = [(there, times) for there, times in made.uses(one.folder) if there in names]
+        rows = [(there, times) for there, times in book_plan.uses(one.folder) if there in names]
         edges += [(one.folder, there, f"{times:,}") for there, times in rows[:2]]
     if not edges:
         return []
     drawn = [one for one in chosen if any(one.folder in edge[:2] for edge in edges)]
     nodes = [Node(one.folder, one.folder, ref=chapter_sections.chapter_ref(index, one)) for one in drawn]
     graph = Diagram(nodes, edges)
-    left = len(made.ordered) - len(drawn)
+    left = len(book_plan.ordered) - len(drawn)
     more = f" {count_noun(left, 'other chapter')} {'is' if left == 1 else 'are'} not shown." if left else ""
     return [
         graph,
@@ -163,7 +163,7 @@ def _chapter_diagram(index: Index) -> list[Block]:
 
 
 def _paths(index: Index) -> list[Block]:
-    made = plan(index)
+    book_plan = plan(index)
     found: list[Block] = [
         Text(
             [
@@ -181,7 +181,7 @@ def _paths(index: Index) -> list[Block]:
             which += f", and {of} with a single instance that several chapters use"
         words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
         found += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, whole.steps)]
-    for part in made.parts:
+    for part in book_plan.parts:
         found.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
         for chapter in part.chapters:
             way = reading_paths.chapter_path(index, chapter, chapter_sections.chapter_ref(index, chapter))
@@ -212,11 +212,11 @@ def _glossary(index: Index) -> list[Block]:
 
 def _names(index: Index) -> list[Block]:
     """Return the most important names of every chapter, A to Z, each with its chapters."""
-    made = plan(index)
+    book_plan = plan(index)
     for what in ("used definitions", "chapters", Aspect.PATHS):
         index.reads.note(what, WHOLE_TABLE)
     names: dict[str, list[tuple[Ref, Ref]]] = {}
-    for chapter in made.ordered:
+    for chapter in book_plan.ordered:
         for row in chapter_sections.key_definitions_of_chapter(index, chapter.folder):
             names.setdefault(row.name, []).append((ref_of(index, row.id), chapter_sections.chapter_ref(index, chapter)))
     if not names:

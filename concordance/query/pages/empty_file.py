@@ -53,8 +53,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
             Item([count_noun(index.files[paths[0]].size, "byte"), ": ", *join_with_commas([*map(_link, paths)])])
             for paths in groups
         ]
-        told = f"{total} in {count_noun(len(groups), 'group')}; the source is on the page of the first of each."
-        found += [Heading(2, ["Identical"]), Text([told]), Items(items)]
+        sentence = f"{total} in {count_noun(len(groups), 'group')}; the source is on the page of the first of each."
+        found += [Heading(2, ["Identical"]), Text([sentence]), Items(items)]
     yield Page(Ref(TO, subject), ["Empty and Identical Files"], found)
 
 

@@ -84,12 +84,12 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
     found: list[Block] = [*document_blocks(one), Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += notes_section(one.index, one.path)
-    said = sections(one)
+    by_section = sections(one)
     if is_empty(one.file):
-        return [*found, *_of_empty_file(one, said), Heading(2, ["Cross-References"]), _cross_references(one)]
+        return [*found, *_of_empty_file(one, by_section), Heading(2, ["Cross-References"]), _cross_references(one)]
     for title in titles():
-        if title in said:
-            found += [Heading(2, [title]), *said[title]]
+        if title in by_section:
+            found += [Heading(2, [title]), *by_section[title]]
         if title == Section.PURPOSE.value:
             found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
         elif title == Section.OVERVIEW.value:
@@ -98,15 +98,15 @@ def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
     return found
 
 
-def _of_empty_file(one: FileModel, said: dict[str, list[Block]]) -> Iterator[Block]:
+def _of_empty_file(one: FileModel, by_section: dict[str, list[Block]]) -> Iterator[Block]:
     """Yield what an empty file is for, and what refers to it; the rest is the same for all empty files."""
     shown = [Section.PURPOSE, Section.DESIGN]
     if one.importers:
         shown = [Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES]
     for section in shown:
-        if section.value in said:
+        if section.value in by_section:
             yield Heading(2, [section.value])
-            yield from said[section.value]
+            yield from by_section[section.value]
         if section is Section.PURPOSE:
             yield Text([Ref(To.EMPTY, "", "", "All empty files", False)])
 
@@ -123,8 +123,8 @@ def _metadata(one: FileModel) -> Iterator[Item]:
         yield _field("Language", language_of(file.language).title)
     if file.skip == Skip.NONE:
         parts = [(metrics.code, "code"), (metrics.comment, "comment"), (metrics.blank, "blank")]
-        told = ", ".join(f"{number:,} {word}" for number, word in parts if number)
-        yield _field("Lines", f"{file.lines:,} ({told})" if told else f"{file.lines:,}")
+        counts = ", ".join(f"{number:,} {word}" for number, word in parts if number)
+        yield _field("Lines", f"{file.lines:,} ({counts})" if counts else f"{file.lines:,}")
         yield _field("Encoding", file.encoding)
     yield _field("Category", file.category)
     stated = licence(one)

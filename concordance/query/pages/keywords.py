@@ -128,18 +128,20 @@ def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> 
     members: dict[int, list[Item]] = {}
     for name, places in names:
         if len(places) == 1:
-            home = file_keywords.member_of(one, places[0])
-            (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, places, uses))
+            owner = file_keywords.member_of(one, places[0])
+            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(one, name, places, uses))
             continue
         inside: dict[int, list[int]] = {}
         for place in places:
             inside.setdefault(file_keywords.member_of(one, place), []).append(place)
-        for home, some in inside.items():
-            (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
-    homes = sorted((file_keywords.name_key(file_keywords.qualified_name(one, home)), home) for home in members)
-    for _, home in homes:
-        public = public_name(one.index, one.path, one.symbols[home].key)
-        found.append(Item([one.own(home, public or file_keywords.qualified_name(one, home))], [Items(members[home])]))
+        for owner, some in inside.items():
+            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(one, name, some, uses))
+    owners = sorted((file_keywords.name_key(file_keywords.qualified_name(one, owner)), owner) for owner in members)
+    for _, owner in owners:
+        public = public_name(one.index, one.path, one.symbols[owner].key)
+        found.append(
+            Item([one.own(owner, public or file_keywords.qualified_name(one, owner))], [Items(members[owner])])
+        )
     return Items(found)
 
 
@@ -154,8 +156,8 @@ def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Us
     alone = file_keywords.member_of(one, places[0]) < 0 and first.kind not in file_keywords.GROUPING_KINDS
     inner = first.kind == Kind.KEY and first.parent >= 0
     linked = (alone and not inner) or any(type(piece) is Ref for piece in users)
-    meant = next((place for place in places if not one.symbols[place].declaration), places[0])
-    pieces: list[Piece] = [one.own(meant, name) if linked else Mono(name), f" L{first.line}"]
+    shown = next((place for place in places if not one.symbols[place].declaration), places[0])
+    pieces: list[Piece] = [one.own(shown, name) if linked else Mono(name), f" L{first.line}"]
     pieces += [f", L{one.symbols[place].line}" for place in places[1:]]
     return Item(pieces + users)
 
@@ -169,8 +171,8 @@ def _users(usages: list[Usage]) -> list[Piece]:
     if not there:
         return [f" {here:,}×"] if here else []
     most = sorted(there, key=lambda path: (-there[path], path))
-    told = f"{f' · {here:,}× here,' if here else ' ·'} {there.total():,}× in "
-    pieces: list[Piece] = [f"{told}{len(most):,} files, most in " if len(most) > 2 else told, _file(most[0])]
+    counts = f"{f' · {here:,}× here,' if here else ' ·'} {there.total():,}× in "
+    pieces: list[Piece] = [f"{counts}{len(most):,} files, most in " if len(most) > 2 else counts, _file(most[0])]
     if len(most) == 2:
         pieces += [", ", _file(most[1])]
     return pieces
@@ -196,8 +198,8 @@ def _import(row: ImportedName) -> Item:
 
 def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
     """Return the mentioned names, linked to what they refer to."""
-    meaning = file_keywords.MentionResolver(one)
-    return [Item([meaning.ref(row.name) or Mono(row.name), f" L{row.line}", _times(row.times)]) for row in rows]
+    mentions = file_keywords.MentionResolver(one)
+    return [Item([mentions.ref(row.name) or Mono(row.name), f" L{row.line}", _times(row.times)]) for row in rows]
 
 
 def _imports_title(imports: list[ImportedName]) -> str:
@@ -222,15 +224,15 @@ def _map(
 ) -> Iterator[Item]:
     """Yield each section of the file's page with the keywords it contains."""
     purpose = file_keywords.TextWords(_words_in(one, _PURPOSE))
-    told = [term.text for term in concepts if purpose.has(term.text)]
+    stated = [term.text for term in concepts if purpose.has(term.text)]
     first = _names_in(one, _PURPOSE)
-    heard = {name.lower() for name in first}
+    lowered = {name.lower() for name in first}
     besides = [file_keywords.IDENTIFIERS] if mentioned else []
-    besides += [file_keywords.CONCEPTS] if len(told) < len(concepts) else []
+    besides += [file_keywords.CONCEPTS] if len(stated) < len(concepts) else []
     rows: list[tuple[str, list[Piece]]] = [
         (
             _PURPOSE,
-            join_with_commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)]),
+            join_with_commas([*map(Mono, first), *(text for text in stated if text.lower() not in lowered)]),
         ),
         (file_keywords.SOURCE, [", ".join(besides)]),
         (_OVERVIEW, _shorten_names(_names_in(one, _OVERVIEW), groups)),

@@ -123,9 +123,9 @@ def _front(index: Index) -> list[Block]:
     ranked = definitions_table(index, whole.used_symbols)
     total = sum(counts.values())
     names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concept_count, "concept")
-    told = f"{count_noun(total, 'definition')} of {names}, and {concepts}"
+    summary = f"{count_noun(total, 'definition')} of {names}, and {concepts}"
     style: list[Piece] = [", which are in ", Strong("bold type")] if index.alphabet.concept_count else []
-    blocks: list[Block] = [Text([told, *style, "."])]
+    blocks: list[Block] = [Text([summary, *style, "."])]
     blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []
     if ranked:
         blocks += [Heading(2, ["Most Used"]), *ranked]

@@ -97,12 +97,12 @@ def _size(folder: Folder) -> str:
 
 def _plain(pieces: Pieces) -> str:
     """Return the plain text of pieces, on one line."""
-    said = []
+    words = []
     for piece in pieces:
         if isinstance(piece, Ref):
-            said.append(piece.label or piece.at or piece.path)
+            words.append(piece.label or piece.at or piece.path)
         elif isinstance(piece, Line):
-            said.append(piece.label)
+            words.append(piece.label)
         elif isinstance(piece, str):
-            said.append(piece)
-    return " ".join("".join(said).split())
+            words.append(piece)
+    return " ".join("".join(words).split())

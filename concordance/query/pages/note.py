@@ -121,8 +121,8 @@ def _list(index: Index) -> list[Block]:
         title, path = _title(notes[0]), index.path_of(notes[0].source)
         times = f"{len(_mentions(index, notes)):,}"
         rows.append([[Ref(TO, subject, "", title, False)], [Ref(To.FILE, path, "", path)], [times]])
-    told = f"{count_noun(len(every), 'note')}: comments with a title that other comments refer to."
-    found: list[Block] = [Text([told]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if every else []
+    sentence = f"{count_noun(len(every), 'note')}: comments with a title that other comments refer to."
+    found: list[Block] = [Text([sentence]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if every else []
     groups: dict[str, list[Item]] = {}
     for name, cites in citations(index).items():
         pieces = [piece for item in _places(index, cites, False) for piece in ["; ", *item.text]][1:]

@@ -112,8 +112,8 @@ def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Itera
     index.reads.note("copies", WHOLE_TABLE)
     copies = identical_files(index)
     if copies and not index.of_pages:
-        told = f": {len(copies):,} in {count_noun(len(set(copies.values())), 'group')}, "
-        yield Item([Strong("Identical"), told, Ref(To.EMPTY, "", "", "listed on one page", False)])
+        detail = f": {len(copies):,} in {count_noun(len(set(copies.values())), 'group')}, "
+        yield Item([Strong("Identical"), detail, Ref(To.EMPTY, "", "", "listed on one page", False)])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
     yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
     calls, uses = index.facts.unresolved_total()
@@ -121,8 +121,8 @@ def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Itera
     odd = [file for file in read if file.encoding.lower().replace("_", "-") not in ("utf-8", "ascii", "")]
     if odd:
         counts = Counter(file.encoding for file in odd)
-        told = ", ".join(f"{times:,} {name}" for name, times in sorted(counts.items()))
-        yield Item([Strong("Encodings other than UTF-8"), f": {told}"])
+        detail = ", ".join(f"{times:,} {name}" for name, times in sorted(counts.items()))
+        yield Item([Strong("Encodings other than UTF-8"), f": {detail}"])
 
 
 def _languages(files: Sequence[File]) -> Table:
@@ -156,11 +156,11 @@ def _skipped(files: Sequence[File]) -> list[Block]:
     if not rows:
         return [Text(["None. Every file was read as text."])]
     counts = Counter(file.skip for file in rows)
-    told = [f"{times:,}× {_REASONS.get(Skip(name), name)}" for name, times in sorted(counts.items())]
+    counted = [f"{times:,}× {_REASONS.get(Skip(name), name)}" for name, times in sorted(counts.items())]
     cells: list[list[Pieces]] = [
         [[Ref(To.FILE, file.path)], [file.type], [format_size(file.size)], [_reason(file)]] for file in rows
     ]
-    return [Text([*join_in_sentence(told), "."]), Table(["File", "Type", "Size", "Reason"], cells)]
+    return [Text([*join_in_sentence(counted), "."]), Table(["File", "Type", "Size", "Reason"], cells)]
 
 
 def _reason(file: File) -> str:

@@ -116,12 +116,12 @@ def _rows_of_ranking(definitions: int) -> int:
 
 def _summary(folder: Folder, defined: FolderDefinitions) -> Block:
     counts = defined.kinds
-    told = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
-    told += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
+    counted = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
+    counted += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
     return Text(
         [
-            f"{count_noun(folder.count, 'file')}, {count_noun(counts.total(), 'definition')}{': ' if told else ''}",
-            ", ".join(told),
+            f"{count_noun(folder.count, 'file')}, {count_noun(counts.total(), 'definition')}{': ' if counted else ''}",
+            ", ".join(counted),
             ".",
         ]
     )
@@ -175,11 +175,11 @@ def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[B
     may_be_best = {count for count in set(files.values()) if value(count, 0, _VERY_OFTEN) >= least}
     times = {text: 0 for text in characteristic if files[text] in may_be_best}
     stands_for: dict[str, str] = {}
-    for text, _, number, _, meaning in terms:
+    for text, _, number, _, long_form in terms:
         if text in times:
             times[text] += number
-            if meaning:
-                stands_for.setdefault(text, meaning)
+            if long_form:
+                stands_for.setdefault(text, long_form)
     weighed = [(-value(files[text], everywhere.get(text, 1), often), text) for text, often in times.items()]
     best = [text for _, text in nsmallest(limit, weighed)]
     if not best:

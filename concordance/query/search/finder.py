@@ -59,18 +59,18 @@ class Findings(NamedTuple):
     corrected: str = ""  # the question without typing errors; "" if it was searched as it is
 
 
-def find_results(index: Index, wish: SearchRequest) -> Findings:
+def find_results(index: Index, request: SearchRequest) -> Findings:
     """Return the places that fit a question, best first."""
-    quoted = _QUOTED.findall(wish.question)
-    besides = _QUOTED.sub(" ", wish.question).split()
+    quoted = _QUOTED.findall(request.question)
+    besides = _QUOTED.sub(" ", request.question).split()
     if quoted and len(besides) <= 4:
-        return Findings(_quoting(index, wish, quoted))
-    found = _raising(index, wish) if not wish.kinds else []
-    found += _by_qualified_name(index, wish)
-    found += _by_path(index, wish)
-    corrected = "" if found else correct_spelling(index, wish.question)
-    found += _by_words(index, wish._replace(question=corrected or wish.question), {one.path for one in found})
-    return Findings(_without_repetition(index, found, wish.limit), corrected if found else "")
+        return Findings(_quoting(index, request, quoted))
+    found = _raising(index, request) if not request.kinds else []
+    found += _by_qualified_name(index, request)
+    found += _by_path(index, request)
+    corrected = "" if found else correct_spelling(index, request.question)
+    found += _by_words(index, request._replace(question=corrected or request.question), {one.path for one in found})
+    return Findings(_without_repetition(index, found, request.limit), corrected if found else "")
 
 
 def _without_repetition(index: Index, found: list[SearchResult], limit: int) -> list[SearchResult]:
@@ -93,44 +93,44 @@ def _with_line(index: Index, one: SearchResult) -> SearchResult:
     number = one.line
     if one.kind == FILE:
         number = next((n for n, line in enumerate(lines[number - 1 :], number) if line.strip()), number)
-    said = lines[number - 1].strip() if number <= len(lines) else ""
-    return one._replace(line=number, snippet=said if len(said) <= MAX_LINE_LENGTH else f"{said[:MAX_LINE_LENGTH]} …")
+    text = lines[number - 1].strip() if number <= len(lines) else ""
+    return one._replace(line=number, snippet=text if len(text) <= MAX_LINE_LENGTH else f"{text[:MAX_LINE_LENGTH]} …")
 
 
-def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
+def _raising(index: Index, request: SearchRequest) -> list[SearchResult]:
     """Return the lines that raise the message in the question."""
     found = []
-    for one in find_raising_lines(index, wish.question, wish.folder, wish.limit):
+    for one in find_raising_lines(index, request.question, request.folder, request.limit):
         opened = index.open_file(one.path)
         line = (opened.line(one.end.line) or "").strip()[:MAX_LINE_LENGTH]
         spot = SearchResult(one.path, one.end.line, "", FILE, _RAISED + one.share, line)
-        found.append(_around(index, opened, spot, wish.kinds))
+        found.append(_around(index, opened, spot, request.kinds))
     return found
 
 
 # --- by name
 
 
-def _by_qualified_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
+def _by_qualified_name(index: Index, request: SearchRequest) -> Iterator[SearchResult]:
     """Yield what a qualified name refers to: the definitions that have it, and what has a page under this name."""
-    if not _QUALIFIED.fullmatch(wish.question):
+    if not _QUALIFIED.fullmatch(request.question):
         return
     places: list[SymbolPlace] = []
     with suppress(UnknownName):
-        places = resolve_symbols(index, wish.question)
-    public = [place for place in places if display_name(index, place) == wish.question]
+        places = resolve_symbols(index, request.question)
+    public = [place for place in places if display_name(index, place) == request.question]
     pages = [
         SearchResult(path, line, subject, kind.TO, _QUALIFIES, "", title)
         for kind in kinds_with("titled")
-        for subject, title, path, line in kind.titled(index, wish.question)
-        if wish.has(kind.TO) and wish.covers(path)
+        for subject, title, path, line in kind.titled(index, request.question)
+        if request.has(kind.TO) and request.covers(path)
     ]
-    yield from (_result(index, place) for place in public if wish.has(place.kind) and wish.covers(place.path))
+    yield from (_result(index, place) for place in public if request.has(place.kind) and request.covers(place.path))
     yield from pages
     for place in places:
         # The keys are rows of the table that the page is about.
         is_repeated = place in public or (pages and place.kind == Kind.KEY)
-        if place.place >= 0 and not is_repeated and wish.has(place.kind) and wish.covers(place.path):
+        if place.place >= 0 and not is_repeated and request.has(place.kind) and request.covers(place.path):
             yield _result(index, place)
 
 
@@ -140,10 +140,10 @@ def _result(index: Index, place: SymbolPlace) -> SearchResult:
     )
 
 
-def _by_path(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
+def _by_path(index: Index, request: SearchRequest) -> Iterator[SearchResult]:
     """Yield files and folders by their path or the end of it."""
-    asked = wish.question.strip("/")
-    if not _PATH.fullmatch(wish.question) or not asked:
+    asked = request.question.strip("/")
+    if not _PATH.fullmatch(request.question) or not asked:
         return
     files, folders = paths_by_name(index)
     last = asked.rpartition("/")[2]
@@ -151,12 +151,12 @@ def _by_path(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     def order(path: str) -> tuple[object, ...]:
         return category_rank(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
 
-    found = [path for path in files.get(last, ()) if f"/{path}".endswith(f"/{asked}") and wish.covers(path)]
-    if wish.has(FOLDER):
-        ends = (path for path in folders.get(last, ()) if f"/{path}".endswith(f"/{asked}") and wish.covers(path))
+    found = [path for path in files.get(last, ()) if f"/{path}".endswith(f"/{asked}") and request.covers(path)]
+    if request.has(FOLDER):
+        ends = (path for path in folders.get(last, ()) if f"/{path}".endswith(f"/{asked}") and request.covers(path))
         for path in sorted(ends, key=lambda path: (path.count("/"), path)):
             yield SearchResult(path, 1, "", FOLDER, _IS_PATH, "")
-    for path in sorted(found, key=order) if wish.has(FILE) else ():
+    for path in sorted(found, key=order) if request.has(FILE) else ():
         yield SearchResult(path, 1, "", FILE, _IS_PATH, "")
 
 
@@ -226,44 +226,46 @@ def _most_similar(index: Index, word: str) -> str:
 # --- by words
 
 
-def _by_words(index: Index, wish: SearchRequest, listed: Container[str] = ()) -> list[SearchResult]:
+def _by_words(index: Index, request: SearchRequest, listed: Container[str] = ()) -> list[SearchResult]:
     """Return what the words name, and the files that fit them and are not listed yet, best first."""
-    asked = ranking.parse_question(wish.question, wish.folder, index.words)
+    asked = ranking.parse_question(request.question, request.folder, index.words)
     # A build that finishes meanwhile may have added files to the text index that this store does not know.
-    ranked = ranking.rank_files(index.text_shards, asked, index.ranks, max(wish.limit, _HITS))
+    ranked = ranking.rank_files(index.text_shards, asked, index.ranks, max(request.limit, _HITS))
     hits = [hit for hit in ranked if hit.path in index.categories]
     best = max((hit.score for hit in hits), default=1.0)
     text = {hit.path: _TEXT * hit.score / best for hit in hits}
-    named = match_names(index, wish, hits)
+    named = match_names(index, request, hits)
     for hit in hits[:_MAX_FOLDERS]:  # a folder is as good as the best file in it
         above = hit.path.rpartition("/")[0]
         while above and above not in text:
             text[above] = text[hit.path]
             above = above.rpartition("/")[0]
     rows = [row._replace(score=row.score * (1 + _OF_NAMED * text.get(row.path, 0.0))) for row in named]
-    if CONCEPT in wish.kinds:
-        rows += _concepts(index, wish)
-    if wish.kinds and FILE not in wish.kinds:
-        rows += [row._replace(score=text[row.path]) for row in _of_kind(index, hits, asked, wish.kinds)]
+    if CONCEPT in request.kinds:
+        rows += _concepts(index, request)
+    if request.kinds and FILE not in request.kinds:
+        rows += [row._replace(score=text[row.path]) for row in _of_kind(index, hits, asked, request.kinds)]
         return sorted(rows, key=lambda row: (-row.score, row.path))
     known = {row.path for row in rows}
     rest = [hit for hit in hits if hit.path not in known and hit.path not in listed]
     rows += [SearchResult(hit.path, hit.line, "", FILE, text[hit.path], "") for hit in rest]
     rows.sort(key=lambda row: (-row.score, row.path))
     lines = {hit.path: hit for hit in rest}
-    for place, row in enumerate(rows[: wish.limit]):
+    for place, row in enumerate(rows[: request.limit]):
         if row.path in lines:
             opened = index.open_file(row.path)
             line, snippet = _best_line(index, opened, asked, lines[row.path])
-            rows[place] = _around(index, opened, row._replace(line=line, snippet=snippet), wish.kinds)
+            rows[place] = _around(index, opened, row._replace(line=line, snippet=snippet), request.kinds)
     return rows
 
 
-def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
+def _concepts(index: Index, request: SearchRequest) -> Iterator[SearchResult]:
     """Yield words and phrases that files are about, each with the file that fits it best."""
-    known = {term: None for text in (wish.question, wish.question.lower()) for term in index.facts.terms_like(text, 3)}
+    known = {
+        term: None for text in (request.question, request.question.lower()) for term in index.facts.terms_like(text, 3)
+    }
     for number, term in enumerate(list(known)[:_CONCEPTS]):
-        plain = SearchRequest(term, frozenset((FILE,)), wish.folder, 1)
+        plain = SearchRequest(term, frozenset((FILE,)), request.folder, 1)
         for spot in islice(_by_words(index, plain), 1):
             yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number / 100, called=term)
 
@@ -345,10 +347,10 @@ def _of_kind(
     return sorted(found, key=lambda spot: (-spot.score, spot.path))
 
 
-def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
+def _quoting(index: Index, request: SearchRequest, phrases: list[str]) -> list[SearchResult]:
     """Return the files that contain all of the given phrases, each with the first line that contains the first one."""
-    places = [ranking.files_with_phrase(index.text_shards, phrase, wish.folder, index.words) for phrase in phrases]
-    asked = ranking.parse_question(wish.question, wish.folder, index.words)
+    places = [ranking.files_with_phrase(index.text_shards, phrase, request.folder, index.words) for phrase in phrases]
+    asked = ranking.parse_question(request.question, request.folder, index.words)
     scores = {hit.path: hit.score for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _QUOTES)}
     both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
     both.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
@@ -356,13 +358,13 @@ def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[Sear
     for path in both:
         opened = index.open_file(path)
         lines = opened.lines() or []
-        said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
-        if all(said) and len(found) < wish.limit:
+        quotes = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
+        if all(quotes) and len(found) < request.limit:
             spot = SearchResult(
-                path, said[0], "", FILE, scores.get(path, 0.0), lines[said[0] - 1].strip()[:MAX_LINE_LENGTH]
+                path, quotes[0], "", FILE, scores.get(path, 0.0), lines[quotes[0] - 1].strip()[:MAX_LINE_LENGTH]
             )
-            spot = _around(index, opened, spot, wish.kinds)
-            found += [spot] if wish.has(spot.kind) else []
+            spot = _around(index, opened, spot, request.kinds)
+            found += [spot] if request.has(spot.kind) else []
     return found
 
 

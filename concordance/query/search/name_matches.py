@@ -167,21 +167,21 @@ class QuestionWords:
         }
 
 
-def match_names(index: Index, wish: SearchRequest, hits: Sequence[ranking.Hit]) -> list[SearchResult]:
+def match_names(index: Index, request: SearchRequest, hits: Sequence[ranking.Hit]) -> list[SearchResult]:
     """Return what a question names, best first; empty for a description."""
-    words = QuestionWords(wish.question)
-    is_told = ranking.is_about_change(words.typed) or bool(_TOPIC.match(wish.question))
-    is_change = max(len(words.typed), len(words.stems)) >= _CHANGE and not words.is_asking and is_told
+    words = QuestionWords(request.question)
+    reads_as_request = ranking.is_about_change(words.typed) or bool(_TOPIC.match(request.question))
+    is_change = max(len(words.typed), len(words.stems)) >= _CHANGE and not words.is_asking and reads_as_request
     if not words.stems or len(words.typed) > MAX_WORDS or is_change:
         return []
-    return _Matcher(index, wish, words).best(hits)
+    return _Matcher(index, request, words).best(hits)
 
 
 class _Matcher:
     """Collects and scores the candidates of one question."""
 
-    def __init__(self, index: Index, wish: SearchRequest, words: QuestionWords) -> None:
-        self.index, self.wish, self.words = index, wish, words
+    def __init__(self, index: Index, request: SearchRequest, words: QuestionWords) -> None:
+        self.index, self.request, self.words = index, request, words
         self._found: dict[tuple[str, str], SearchResult] = {}
 
     def best(self, hits: Sequence[ranking.Hit]) -> list[SearchResult]:
@@ -226,7 +226,7 @@ class _Matcher:
             if name != word:
                 self._score_places(facts.named(name), _OTHER_CASE)
         lower = word.lower()
-        for path in ranking.files_defining(self.index.text_shards, lower, self.wish.folder):
+        for path in ranking.files_defining(self.index.text_shards, lower, self.request.folder):
             if path in self.index.categories:
                 same = (place for place in facts.symbols_in(path) if place.name.lower() == lower != place.name)
                 self._score_places(same, _OTHER_CASE)
@@ -257,7 +257,7 @@ class _Matcher:
         least = max(1, len(wanted) - 1)  # one of several words may be missing
         rows = [(-count, row.path.count("/"), row) for row, count in met.items() if count >= least]
         for _, _, row in sorted(rows)[:_MAX_PATHS]:
-            if self.wish.covers(row.path):
+            if self.request.covers(row.path):
                 self._add_path(row.path, row.is_folder)
 
     def _add_path(self, path: str, is_folder: bool, title: str = "", line: int = 0) -> None:
@@ -276,15 +276,15 @@ class _Matcher:
     def _titles(self) -> None:
         """Score what has a page with a title of its own, such as an operator or a note."""
         for kind in kinds_with("titled"):
-            for subject, title, path, line in kind.titled(self.index, self.wish.question):
+            for subject, title, path, line in kind.titled(self.index, self.request.question):
                 points = self.words.points(title.rpartition("::")[2], "", path)
                 score = points * self._worth(Kind.OPERATOR, self.index.category_of(path), path)
-                if self.wish.covers(path):
+                if self.request.covers(path):
                     self._add(SearchResult(path, line, subject, kind.TO, score, "", title))
 
     def _in_file(self, path: str) -> None:
         """Score a file's definitions and headings; a document's first heading is its title."""
-        if not self.wish.covers(path):
+        if not self.request.covers(path):
             return
         opened = self.index.open_file(path)
         any_of = re.compile("|".join(map(re.escape, self.words.stems)), re.IGNORECASE)
@@ -310,7 +310,7 @@ class _Matcher:
 
     def _score_places(self, places: Iterable[SymbolPlace], match: float = 0.0) -> None:
         """Score definitions; `match` is how surely the question is their name, 0 to see by its words."""
-        kept = [place for place in places if place.place >= 0 and self.wish.covers(place.path)]
+        kept = [place for place in places if place.place >= 0 and self.request.covers(place.path)]
         if len(kept) > _MAX_PLACES:
             kept.sort(key=lambda p: (category_rank(p.category), -self.index.ranks.get(p.path, 0.0), p.path, p.place))
         for place in kept[:_MAX_PLACES]:
@@ -325,7 +325,7 @@ class _Matcher:
             self._add(result)
 
     def _add(self, result: SearchResult) -> None:
-        if not self.wish.has(result.kind) or _is_constructor(result):
+        if not self.request.has(result.kind) or _is_constructor(result):
             return
         known = self._found.get((result.path, result.symbol))
         if known is None or result.score > known.score:
@@ -338,7 +338,7 @@ class _Matcher:
         factor = 1.0 if category == Category.TEST and self.words.wants_tests else _CATEGORIES.get(category, 0.4)
         if self.words.is_asking and category == Category.DOCUMENTATION:
             factor *= _EXPLAINS
-        of_kind = 1.0 if self.wish.kinds else _KINDS.get(kind, 0.5)
+        of_kind = 1.0 if self.request.kinds else _KINDS.get(kind, 0.5)
         return factor * of_kind * (1 + _CENTRAL * self.index.ranks.get(path, 0.0))
 
     def _standing(self, path: str, key: str, is_public: bool, is_declared: bool) -> float:

@@ -28,8 +28,8 @@ _DECAY = 20  # words after which the weight of a word is halved: people say firs
 _WORDS, _PHRASES = 120, 40  # words and phrases of a question that count; later ones add cost but little information
 _FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # numbers of candidates
 _CENTRAL = 0.1  # bonus of the most central file
-_TALK = 0.3  # weight of words that are about the change, not about the code
-_TALKED = """
+_CHANGE_WEIGHT = 0.3  # weight of words that are about the change, not about the code
+_CHANGE_REQUEST_WORDS = """
     fix fixes fixed fixing add adds added adding remove removes removed see thanks report reported review patch bug
     bugs issue issues regression change changes changed update updates updated make makes made use uses used using
     allow allows allowed avoid avoids avoided prevent prevents prevented improve improved improves improvement
@@ -81,25 +81,25 @@ def parse_question(question: str, folder: str, words: WordNormalizer) -> SearchQ
     for place, word in enumerate(found):
         first.setdefault(word, place)
         times[word] = times.get(word, 0) + 1
-    talk = _talk()
-    weight = {w: n**0.5 * (_TALK if w in talk else 1.0) / (1 + first[w] / _DECAY) for w, n in times.items()}
+    fillers = _change_request_stems()
+    weight = {w: n**0.5 * (_CHANGE_WEIGHT if w in fillers else 1.0) / (1 + first[w] / _DECAY) for w, n in times.items()}
     tests = bool(_TEST.search(folder)) or (bool(_TEST.search(question)) and len(question.split()) <= 8)
     return SearchQuery(question, found, weight, folder, tests)
 
 
 def is_about_change(words: Iterable[str]) -> bool:
     """True if one of the words is about a change, not about the code."""
-    return any(stem(word.lower()) in _talk() for word in words)
+    return any(stem(word.lower()) in _change_request_stems() for word in words)
 
 
 @cache
-def _talk() -> frozenset[str]:
-    return frozenset(map(stem, _TALKED.split()))
+def _change_request_stems() -> frozenset[str]:
+    return frozenset(map(stem, _CHANGE_REQUEST_WORDS.split()))
 
 
 def rank_files(shards: list[IndexShard], question: SearchQuery, ranks: dict[str, float], limit: int) -> list[Hit]:
     """Return the files that fit, best first; `ranks` is the centrality of each file, from 0 to 1."""
-    found = [hit for shelf in shards for hit in _Scorer(shelf, question).hits(ranks, limit)]
+    found = [hit for shard in shards for hit in _Scorer(shard, question).hits(ranks, limit)]
     return sorted(found, key=lambda hit: (-hit.score, hit.path))[:limit]
 
 
@@ -114,21 +114,21 @@ def files_with_words(shards: list[IndexShard], words: Iterable[str], folder: str
     """Return the files with some words of the index in a row, with the first lines of the passages."""
     row = tuple(words)
     found: dict[str, list[int]] = {}
-    for shelf in shards:
-        for piece in shelf.pieces([FieldQuery("text", row, 1.0)] if row else [], folder, _QUOTES):
-            found.setdefault(shelf.path(piece), []).append(piece.line)
+    for shard in shards:
+        for piece in shard.pieces([FieldQuery("text", row, 1.0)] if row else [], folder, _QUOTES):
+            found.setdefault(shard.path(piece), []).append(piece.line)
     return found
 
 
 def files_defining(shards: list[IndexShard], name: str, folder: str) -> list[str]:
     """Return some of the files that define a name, ignoring case."""
     wanted = [FieldQuery("defs", (name.lower(),), 1.0, flat=True)]
-    return [shelf.path(file) for shelf in shards for file in shelf.files(wanted, folder, _DEFINING)]
+    return [shard.path(file) for shard in shards for file in shard.files(wanted, folder, _DEFINING)]
 
 
 def is_known_word(shards: list[IndexShard], word: str) -> bool:
     """True if any file contains a word."""
-    return any(shelf.rare(field, word) for shelf in shards for field in ("body", "base", "dir"))
+    return any(shard.rare(field, word) for shard in shards for field in ("body", "base", "dir"))
 
 
 class _Scorer:
@@ -151,11 +151,11 @@ class _Scorer:
             line.setdefault(piece.number, piece.line)
             if place < len(_PASSAGE_WEIGHTS):
                 score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _PASSAGE_WEIGHTS[place] * piece.score
-        said = self._phrase_coverage(triples)
+        coverage = self._phrase_coverage(triples)
         found = []
         for file in self.shard.files(self._about_files(), folder, max(_FILES, limit)):
             points = file.score + score.get(file.number, 0.0) + math.log(file.size + 200)
-            found.append((points * self._factor(file.purpose, said.get(file.number, 0.0)), file))
+            found.append((points * self._factor(file.purpose, coverage.get(file.number, 0.0)), file))
         # Looking up paths is slow, so it is done only for files that centrality can still lift among the best.
         least = sorted((points for points, _ in found), reverse=True)[:limit][-1:] or [0.0]
         best = [(self.shard.path(file), points, file) for points, file in found if points * (1 + _CENTRAL) >= least[0]]
@@ -201,9 +201,9 @@ class _Scorer:
 
     def _phrase_coverage(self, triples: list[FieldQuery]) -> dict[int, float]:
         """Return, by file, the largest share of the question's three-word sequences that one passage contains."""
-        said: dict[int, float] = {}
+        coverage: dict[int, float] = {}
         each = 1 / max(3, len(triples))
         wanted = [one._replace(weight=each, flat=True) for one in triples]
         for piece in self.shard.pieces(wanted, self.question.folder, _SAYING):
-            said[piece.number] = max(said.get(piece.number, 0.0), piece.score)
-        return said
+            coverage[piece.number] = max(coverage.get(piece.number, 0.0), piece.score)
+        return coverage

@@ -104,8 +104,8 @@ class _Evidence:
         return 1 - self.doubt.get((path, symbol), 1.0)
 
     def told(self, path: str, symbol: int = 0) -> list[str]:
-        said = self.reasons.get((path, symbol), {})
-        return sorted(said, key=lambda reason: (-said[reason], reason))[:_MAX_REASONS]
+        reasons = self.reasons.get((path, symbol), {})
+        return sorted(reasons, key=lambda reason: (-reasons[reason], reason))[:_MAX_REASONS]
 
 
 def find_suspects(index: Index, text: str, limit: int) -> list[Suspect]:
@@ -288,8 +288,8 @@ def _add_output(index: Index, report: BugReport, evidence: _Evidence) -> None:
             }
             for path, start in found.items() if len(found) <= _AMBIGUOUS else ():
                 number = _best_line(index, path, start, set(row))
-                said = (index.open_file(path).line(number) or "").strip()[:_QUOTE]
-                evidence.add_line(path, number, _CONTAINS / len(found), f"contains “{said}”")
+                quoted = (index.open_file(path).line(number) or "").strip()[:_QUOTE]
+                evidence.add_line(path, number, _CONTAINS / len(found), f"contains “{quoted}”")
 
 
 def _best_line(index: Index, path: str, start: int, words: set[str]) -> int:
@@ -412,10 +412,10 @@ def _functions(index: Index, path: str, weights: dict[str, float]) -> Iterator[_
         owner = file.defined[head.parent].name if head.parent >= 0 else ""
         name, around = set(index.words.of(head.name).split()), set(index.words.of(owner).split())
         length = 0.5 + 0.5 * len(body) / _MEAN_LINES
-        fits: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for word, weight in weights.items():
             if word in counts or word in around:
                 bonus = _IN_NAME * (word in name) + _IN_OWNER * (word in around)
-                fits[word] = weight * (2 * counts[word] / (counts[word] + length) + bonus)
-        best = sorted(fits, key=lambda word: (-fits[word], word))[:_MAX_REASONS]
-        yield _Function(places[number], sum(fits.values()), best)
+                scores[word] = weight * (2 * counts[word] / (counts[word] + length) + bonus)
+        best = sorted(scores, key=lambda word: (-scores[word], word))[:_MAX_REASONS]
+        yield _Function(places[number], sum(scores.values()), best)

@@ -103,8 +103,8 @@ def _top_level(one: FileModel) -> list[int]:
 def _is_listed(symbol: Symbol) -> bool:
     if symbol.kind not in _LISTED_KINDS or (symbol.declaration and symbol.kind in TYPE_KINDS):
         return False
-    told = symbol.name, symbol.kind, symbol.signature
-    return not is_logger(*told) and not is_switch(*told) and not _is_special(symbol)
+    described = symbol.name, symbol.kind, symbol.signature
+    return not is_logger(*described) and not is_switch(*described) and not _is_special(symbol)
 
 
 def _is_dunder(name: str) -> bool:
@@ -161,8 +161,8 @@ def explain(one: FileModel, place: int) -> list[Piece]:
         return [f" — {sentence}"]
     if symbol.kind in TYPE_KINDS:
         return _bases_and_members(one, place)
-    told = " ".join(symbol.signature.split())
-    return [" — ", Mono(told)] if symbol.parameters and len(told) <= _MAX_SIGNATURE else []
+    signature = " ".join(symbol.signature.split())
+    return [" — ", Mono(signature)] if symbol.parameters and len(signature) <= _MAX_SIGNATURE else []
 
 
 def _bases_and_members(one: FileModel, place: int) -> list[Piece]:

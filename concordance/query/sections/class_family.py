@@ -122,14 +122,14 @@ def _member(one: FileModel, place: int) -> tuple[list[Piece], list[Piece], list[
     symbol = one.symbols[place]
     paged = place in symbols_with_pages(one.index, one.path)
     ref = Ref(To.DEFINITION if paged else To.SYMBOL, one.path, symbol.key, symbol.name)
-    told = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
-    words: list[Piece] = [told] if told else [Mono(_short(symbol))] if symbol.signature else []
+    summary = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    words: list[Piece] = [summary] if summary else [Mono(_short(symbol))] if symbol.signature else []
     return [ref], words, [Line(one.path, symbol.line)]
 
 
 def _short(symbol: Symbol) -> str:
-    said = " ".join(symbol.signature.split())
-    return said if len(said) <= _MAX_LABEL_LENGTH else f"{said[:_MAX_LABEL_LENGTH]} …"
+    signature = " ".join(symbol.signature.split())
+    return signature if len(signature) <= _MAX_LABEL_LENGTH else f"{signature[:_MAX_LABEL_LENGTH]} …"
 
 
 _MAX_LABEL_LENGTH = 160
@@ -183,10 +183,10 @@ def _bases(one: FileModel, place: int) -> Iterator[Block]:
     rows = [
         Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.ids.id_at(place))
     ]
-    for said in symbol.bases:
-        bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
+    for written in symbol.bases:
+        bare = written.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
         if bare not in known:
-            rows.append(Item([Mono(said), ", not found in the repository"]))
+            rows.append(Item([Mono(written), ", not found in the repository"]))
     if rows:
         yield Items(rows)
 

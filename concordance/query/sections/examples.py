@@ -217,10 +217,10 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: i
     kind = (_kind_of(file.file.category, file.file.language) or _KINDS[Category.SOURCE])[1]
     shown: set[int] = set()
     for place in places:
-        made = _shortest(file, lines, sorted(spots.get(place, ()))[:6], shown)
-        if made is None or limit <= 0:
+        example = _shortest(file, lines, sorted(spots.get(place, ()))[:6], shown)
+        if example is None or limit <= 0:
             continue
-        first, last, code, spot, trust = made
+        first, last, code, spot, trust = example
         shown.update(range(first, last + 1))
         needed, numbers = _imports(file, lines, spot, one.path)
         limit -= 1
@@ -269,8 +269,8 @@ def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tup
             break
         if not imported.name and not imported.alias and imported.module.split(".")[0] == row.name:
             found = found or imported
-    made = import_line(found, file.file.language, lines) if found is not None else ""
-    return ([made], (found.line,)) if found is not None and made else ([], ())
+    line = import_line(found, file.file.language, lines) if found is not None else ""
+    return ([line], (found.line,)) if found is not None and line else ([], ())
 
 
 def _bound(imported: Import) -> str:
@@ -406,10 +406,10 @@ def find_doctest(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
         end = (apart or asked or [begin])[-1]
     while end > begin and not lines[end - 1].strip():
         end -= 1
-    made = _text(lines, begin, end)
-    if made is None:
+    text = _text(lines, begin, end)
+    if text is None:
         return None
-    code = "\n".join(line for line in made[2].split("\n") if not _TO_RUNNER.match(line))
+    code = "\n".join(line for line in text[2].split("\n") if not _TO_RUNNER.match(line))
     return (begin, end, code + "\n") if code.strip() else None
 
 

@@ -272,11 +272,11 @@ class _Names:
     def _expression(self, expression: int) -> int:
         known = -1
         claims = self._claims.get(expression, ())
-        meant = [
+        targets = [
             Resolution(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places
         ]
-        if meant:
-            known = self._new(self._goal(self._first(meant)))
+        if targets:
+            known = self._new(self._goal(self._first(targets)))
         self._of_expression[expression] = known
         return known
 
@@ -326,8 +326,8 @@ class _Names:
         return ImportOrigins(self.file)
 
     def _outside(self, expression: int) -> int:
-        said = self._whence.of(expression) if expression >= 0 else ""
-        known = self._elsewhere[expression] = self._new(LinkTarget("", by=said)) if said else -1
+        origin = self._whence.of(expression) if expression >= 0 else ""
+        known = self._elsewhere[expression] = self._new(LinkTarget("", by=origin)) if origin else -1
         return known
 
 

@@ -120,11 +120,11 @@ class Structure:
             level += 1
         if pages:
             rows: list[list[list[Piece]]] = [[[ref], self._entries(places)] for ref, places in pages.items()]
-            told = f"{count_noun(len(symbols), 'key')}; entries with a page of their own:"
-            return [Text([told]), Table(["Page", "Entries"], rows)]
+            heading = f"{count_noun(len(symbols), 'key')}; entries with a page of their own:"
+            return [Text([heading]), Table(["Page", "Entries"], rows)]
         some = [place for place, depth in enumerate(depths) if depth <= level]
-        told = f"{count_noun(len(symbols), 'key')}, of which the outermost {count_noun(len(some), 'key')}:"
-        return [Text([told]), Text(self._entries(some))]
+        heading = f"{count_noun(len(symbols), 'key')}, of which the outermost {count_noun(len(some), 'key')}:"
+        return [Text([heading]), Text(self._entries(some))]
 
     def _entries(self, places: Sequence[int]) -> list[Piece]:
         """Return keys with their lines."""
@@ -219,8 +219,8 @@ class Structure:
             pieces.append(", " if number else "")
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
-            told = symbol.name if self.crowded and len(group) > 1 else _short_signature(symbol)
-            pieces += [Mono(told), *self._at(place, len(group) > 1)]
+            label = symbol.name if self.crowded and len(group) > 1 else _short_signature(symbol)
+            pieces += [Mono(label), *self._at(place, len(group) > 1)]
             pieces += _under(self._condition(place)) if len(conditions) > 1 or len(group) == 1 else ()
         if len(conditions) == 1 and len(group) > 1:
             pieces += _under(conditions.pop(), ", all under ")
@@ -247,13 +247,13 @@ class Structure:
         symbol = self.about.symbols[place]
         if symbol.kind == Kind.HEADING:
             return [symbol.name, " ", Line(self.path, symbol.line)]
-        told = symbol.signature or symbol.name
-        clear = self.plain or "(" in told or told.startswith((symbol.kind, *_WORDS.get(Kind(symbol.kind), ())))
+        label = symbol.signature or symbol.name
+        clear = self.plain or "(" in label or label.startswith((symbol.kind, *_WORDS.get(Kind(symbol.kind), ())))
         word = "" if clear else f"{symbol.kind} "
         last = symbol.end_line if symbol.end_line > symbol.line else 0
         alias = self.same_named.get(place)
         pieces: list[Piece] = [Anchor(self.about.symbols[alias].key)] if alias is not None else []
-        pieces += [word, Mono(_flat(told)), *self._at(place)]
+        pieces += [word, Mono(_flat(label)), *self._at(place)]
         if last:
             pieces.append(f"–{last}")
         other = self.about.counterparts.get(place, 0)
@@ -278,11 +278,11 @@ class Structure:
         yield from self.words(place)
         if symbol.kind in _PLAIN or symbol.kind in _AROUND:
             return
-        told = list(self._facts(place))
-        if told:
+        facts = list(self._facts(place))
+        if facts:
             cite = Cite(self.path, symbol.start_line, symbol.end_line)
             yield Text(
-                [cite, *(piece for number, one in enumerate(told) for piece in ([" · ", *one] if number else one))]
+                [cite, *(piece for number, one in enumerate(facts) for piece in ([" · ", *one] if number else one))]
             )
 
     def words(self, place: int) -> Iterator[Block]:
@@ -303,9 +303,9 @@ class Structure:
         symbol = self.about.symbols[place]
         if symbol.parent < 0:
             yield from self._imported_as(symbol)
-        marks = [one for one in symbol.modifiers if one not in _OBVIOUS]
-        if marks:
-            yield join_with_commas([Mono(one) for one in marks])
+        modifiers = [one for one in symbol.modifiers if one not in _OBVIOUS]
+        if modifiers:
+            yield join_with_commas([Mono(one) for one in modifiers])
         bases = self._bases(place)
         if bases:
             yield ["extends ", *join_with_commas(bases)]
@@ -331,8 +331,8 @@ class Structure:
         if dotted:
             document = language_of(self.about.index.language_of(by or self.path)).is_markup
             word = ", documented in " if document else " via "
-            told: list[Piece] = ["imported as ", Mono(dotted)]
-            yield [*told, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else told
+            pieces: list[Piece] = ["imported as ", Mono(dotted)]
+            yield [*pieces, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else pieces
 
     def _bases(self, place: int) -> list[Piece]:
         symbol = self.about.symbols[place]
@@ -496,8 +496,8 @@ def _under(condition: str, word: str = " under ") -> list[Piece]:
 
 def _short_signature(symbol: Symbol) -> str:
     """Return the signature of a small definition, or its name if the signature is long."""
-    told = _flat(symbol.signature or symbol.name)
-    return told if len(told) <= 100 else symbol.name
+    signature = _flat(symbol.signature or symbol.name)
+    return signature if len(signature) <= 100 else symbol.name
 
 
 def plain_files(index: Index) -> frozenset[str]:

@@ -92,6 +92,6 @@ def tests_page(one: FileModel) -> Page | None:
 
 def _listing(by_file: Mapping[str, Sequence[int]]) -> list[Block]:
     total = sum(map(len, by_file.values()))
-    said = f"The nearest {total:,} tests, in {len(by_file):,} test files; the most direct come first."
+    sentence = f"The nearest {total:,} tests, in {len(by_file):,} test files; the most direct come first."
     rows = ((path, count_noun(len(tests), "test")) for path, tests in by_file.items())
-    return [Text([said]), Items([Item([Ref(To.FILE, path, "", path), f": {count}"]) for path, count in rows])]
+    return [Text([sentence]), Items([Item([Ref(To.FILE, path, "", path), f": {count}"]) for path, count in rows])]

@@ -72,8 +72,8 @@ def subjects(index: Index) -> Iterator[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the pages of one definition; none if it does not get a page."""
     number = 1
-    while (made := part(index, subject, number)) is not None:
-        yield made
+    while (page := part(index, subject, number)) is not None:
+        yield page
         number += 1
 
 
@@ -168,10 +168,10 @@ class _Definition:
             return
         yield Heading(2, ["Callers"])
         if len(found) > _CALLERS:
-            said = f"The first {_CALLERS} of {len(found):,} callers; every call is listed among the uses below."
+            sentence = f"The first {_CALLERS} of {len(found):,} callers; every call is listed among the uses below."
         else:
-            said = f"{count_noun(len(found), 'caller')}."
-        yield Text([said])
+            sentence = f"{count_noun(len(found), 'caller')}."
+        yield Text([sentence])
         yield list_by_file(self.index, found[:_CALLERS])
 
     def _tests(self) -> Iterator[Block]:
@@ -210,8 +210,8 @@ class _Definition:
         yield Heading(2, ["Other definitions of this name"])
         if len(others) > _NAMESAKES:
             files = count_noun(len({place.path for place in others}), "file")
-            said = f"{len(others):,} more in {files}: "
-            yield Text([said, Mono(f"concord define {self.symbol.name}"), " lists them."])
+            sentence = f"{len(others):,} more in {files}: "
+            yield Text([sentence, Mono(f"concord define {self.symbol.name}"), " lists them."])
         else:
             yield list_by_file(self.index, [place.id for place in others])
 
@@ -221,9 +221,9 @@ class _Definition:
         files = sum(map(len, self.files))
         total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
         about_ = "about " if len(self.places) > 1 and files > MAX_EXACT_FILES else ""
-        said = f"{about_}{count_noun(total, 'use')} in {count_noun(files, 'file')}" if total else "no uses found"
-        said = add_unresolved_note(self.index, said, [self.symbol.name], "uses")
-        yield Text([f"{said[0].upper()}{said[1:]}."])
+        sentence = f"{about_}{count_noun(total, 'use')} in {count_noun(files, 'file')}" if total else "no uses found"
+        sentence = add_unresolved_note(self.index, sentence, [self.symbol.name], "uses")
+        yield Text([f"{sentence[0].upper()}{sentence[1:]}."])
 
     def _parts(self, number: int) -> Iterator[Block]:
         if len(self.files) > 1:

@@ -119,11 +119,11 @@ class WorkspaceQuestions:
 
     def _local_places(self, subject: Subject) -> list[SymbolPlace]:
         index = self.workspace.index(subject.repository)
-        meant = resolve_subject(index, subject.argument)
-        if isinstance(meant, File):
-            place = index.facts.place(index.facts.id(meant.path))
+        resolved = resolve_subject(index, subject.argument)
+        if isinstance(resolved, File):
+            place = index.facts.place(index.facts.id(resolved.path))
             return [place] if place is not None else []
-        return meant
+        return resolved
 
     def _remote_targets(self, subject: Subject) -> tuple[RemoteTarget, ...]:
         """Return what a position leads to in other repositories; empty if it stays in its own."""

@@ -269,11 +269,11 @@ def users_in(index: Index, use: RemoteUse) -> list[tuple[SymbolPlace, bool]]:
     return [(places[one], is_call) for one, is_call in calls.items() if one in places]
 
 
-def member(index: Index, holder: SymbolPlace, name: str) -> SymbolPlace | None:
+def member(index: Index, owner: SymbolPlace, name: str) -> SymbolPlace | None:
     """Return a member of a class, which may be inherited; None if there is none."""
-    if holder.kind not in TYPE_KINDS:
+    if owner.kind not in TYPE_KINDS:
         return None
-    pending, seen = [holder], {holder.id}
+    pending, seen = [owner], {owner.id}
     while pending:
         one = pending.pop(0)
         around = [*split_key(one.parent_key), one.name]

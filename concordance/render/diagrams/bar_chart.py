@@ -29,10 +29,10 @@ def plot(block: Plot) -> str:
         f'aria-label="{title}: {len(block.bars)} bars, at most {most:,}; the numbers are in the table below">\n'
     ]
     base = HEIGHT - _BELOW
-    for mark in sorted({0, top // 2, top}) if top > 1 else (0, top):
-        y = _y(mark, top)
+    for tick in sorted({0, top // 2, top}) if top > 1 else (0, top):
+        y = _y(tick, top)
         out.append(f'<path class="rule" d="M{_LEFT:.0f} {y:.1f}H{WIDTH:.0f}"/>')
-        out.append(f'<text class="count" x="{_LEFT - 6:.0f}" y="{y + 4:.1f}">{mark:,}</text>\n')
+        out.append(f'<text class="count" x="{_LEFT - 6:.0f}" y="{y + 4:.1f}">{tick:,}</text>\n')
     seen = float("-inf")
     for place, (name, value) in enumerate(block.bars):
         x = _LEFT + place * step

@@ -310,8 +310,8 @@ def _settle(
     """Move the cells of a layer as close as possible to the desired positions, keeping their order and distances: cells
     that would collide form a block that moves together."""
     blocks: list[tuple[float, float, int]] = []  # weighted sum of positions, sum of weights, number of cells
-    for wish, offset, weight in zip(wished, offsets, weights, strict=True):
-        total, heavy, count = (wish - offset) * weight, weight, 1
+    for target, offset, weight in zip(wished, offsets, weights, strict=True):
+        total, heavy, count = (target - offset) * weight, weight, 1
         while blocks and blocks[-1][0] * heavy >= total * blocks[-1][1]:
             before = blocks.pop()
             total, heavy, count = total + before[0], heavy + before[1], count + before[2]

@@ -132,18 +132,18 @@ class _Writer:
         for number, item in enumerate(block.items, 1):
             if loose:
                 self.out.append(f"{indent.rstrip()}\n")
-            mark = f"{number}. " if block.ordered else "- "
-            self._item(item, indent, mark)
+            bullet = f"{number}. " if block.ordered else "- "
+            self._item(item, indent, bullet)
             # A nested list may follow its entry directly; a paragraph or a fence needs an empty line.
             loose = any(not isinstance(below, Items) for below in item.blocks)
 
-    def _item(self, item: Item, indent: str, mark: str) -> None:
-        self.out.append(indent + mark)
+    def _item(self, item: Item, indent: str, bullet: str) -> None:
+        self.out.append(indent + bullet)
         if item.anchor:
             self.out.append(f'<a id="{anchor(item.anchor)}"></a>')
         self._pieces(item.text, starts=True)
         self.out.append("\n")
-        inner = indent + " " * len(mark)
+        inner = indent + " " * len(bullet)
         for below in item.blocks:
             if not isinstance(below, Items):
                 self.out.append(f"{indent.rstrip()}\n")
@@ -331,8 +331,8 @@ def code_span(text: str, table: bool = False) -> str:
         text = text.replace("|", "\\|")
     if "`" not in text:
         return f"`{text}`" if text.strip() == text and text else f"` {text} `"
-    marks = "`" * (max(map(len, _TICKS.findall(text))) + 1)
-    return f"{marks} {text} {marks}"
+    ticks = "`" * (max(map(len, _TICKS.findall(text))) + 1)
+    return f"{ticks} {text} {ticks}"
 
 
 def mermaid(graph: Diagram) -> str:

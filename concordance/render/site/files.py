@@ -249,8 +249,8 @@ class Site:
             for one in found.commits
         ]
         ranges = [number for one in found.ranges for number in one]
-        told = [found.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
-        return SiteFile(_bytes(script(f"blame:{self.addresses.stem(path)}", told)), SCRIPT)
+        parts = [found.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
+        return SiteFile(_bytes(script(f"blame:{self.addresses.stem(path)}", parts)), SCRIPT)
 
     def _tree(self, folder: str) -> SiteFile:
         """Return the content of a folder, for the tree beside each page."""

@@ -77,7 +77,7 @@ def _describe_page(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _responses(said: str) -> dict[str, Any]:
+def _responses(description: str) -> dict[str, Any]:
     headers = {
         "X-Total-Count": {"description": "Total number of rows.", "schema": {"type": "integer"}},
         "X-Cursor": {"description": "Cursor for the rows after these, percent-encoded.", "schema": {"type": "string"}},
@@ -87,7 +87,7 @@ def _responses(said: str) -> dict[str, Any]:
     rows = {"type": "array", "items": {"type": "object"}}
     wrong = {"content": {"application/json": {"schema": _ERROR}}}
     return {
-        "200": {"description": said, "headers": headers, "content": {"application/json": {"schema": rows}}},
+        "200": {"description": description, "headers": headers, "content": {"application/json": {"schema": rows}}},
         "400": {"description": "The request is not valid.", **wrong},
         "404": {"description": "There is no such file or name.", **wrong},
     }

@@ -250,8 +250,8 @@ def frame_links(
         return addresses.to(address, addresses.page(Ref(kind, path)))
 
     of_file, of_folder = ref.to in TO_FILES, ref.to in TO_FOLDERS
-    home = ref.path.rpartition("/")[0] if of_file else ref.path if of_folder else ""
-    steps = home.split("/") if home else []
+    folder = ref.path.rpartition("/")[0] if of_file else ref.path if of_folder else ""
+    steps = folder.split("/") if folder else []
     folders = [(repository, to(To.INDEX, ""))]
     folders += [(name, to(To.INDEX, "/".join(steps[: place + 1]))) for place, name in enumerate(steps)]
     if ref.to == To.DEFINITION:

@@ -133,9 +133,9 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
         rows = []
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]
-            home = public_name(index, path, key).rpartition(".")[0] or ".".join(split_key(key)[:-1])
+            scope = public_name(index, path, key).rpartition(".")[0] or ".".join(split_key(key)[:-1])
             page = anchor(key) if has_page(index, one) else ""
-            rows.append(NameTargetRow(index.kinds[one], path, lines.of(one, path), home, page))
+            rows.append(NameTargetRow(index.kinds[one], path, lines.of(one, path), scope, page))
         entry = Name(name, scores[best[0]], len(ids), rows)
         (words if all(KINDS[index.kinds[one]] in _WORDS for one in best) else code).append(entry)
     return code, words

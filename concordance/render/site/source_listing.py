@@ -60,9 +60,9 @@ def _parts(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     found = []
     for part in range(1, listing.parts + 1):
         first = (part - 1) * LINES + 1
-        said = f"from line {first:,}"
+        label = f"from line {first:,}"
         there = escape(addresses.to(page, addresses.page(Ref(To.SOURCE, listing.path, part=part))))
-        found.append(f"<b>{said}</b>" if part == listing.part else f'<a href="{there}">{said}</a>')
+        found.append(f"<b>{label}</b>" if part == listing.part else f'<a href="{there}">{label}</a>')
     return f'<p class="parts">{listing.parts} parts: {" · ".join(found)}</p>\n'
 
 
@@ -75,10 +75,10 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
     for begin in range(0, len(lines), CHUNK):
         rows = []
         for number, line in enumerate(lines[begin : begin + CHUNK], listing.first + begin):
-            said = margin.get(number, "")
+            remark = margin.get(number, "")
             rows.append(
                 f'<span class="line" id="L{number}"><a class="n" href="#L{number}" tabindex="-1">{number}</a>'
-                f"<code>{line or _EMPTY}</code>{said}</span>\n"
+                f"<code>{line or _EMPTY}</code>{remark}</span>\n"
             )
         yield f'<div class="chunk">{"".join(rows)}</div>\n'
     yield "</div>\n"

@@ -63,9 +63,9 @@ def front_page(title: str, repositories: Sequence[RepositorySummary], dependenci
         shown = _text(packages) or f"<em>{_text(one.problem)}</em>"
         rows.append((where, shown, f"{one.names:,}", f"{used[one.name]:,}", f"{needs[one.name]:,}"))
     head = ("Repository", "Packages", "Exported names", "Used by", "Uses")
-    said = count_noun(len(repositories), "repository", "repositories")
-    said += f" with {count_noun(len(dependencies), 'dependency', 'dependencies')} between them"
-    body = f'<h1>{_text(title)}</h1>\n<p>{said}. <a href="{MAP}">Map of dependencies</a></p>\n{_table(head, rows)}'
+    summary = count_noun(len(repositories), "repository", "repositories")
+    summary += f" with {count_noun(len(dependencies), 'dependency', 'dependencies')} between them"
+    body = f'<h1>{_text(title)}</h1>\n<p>{summary}. <a href="{MAP}">Map of dependencies</a></p>\n{_table(head, rows)}'
     wrong = [one for one in dependencies if one.mismatch]
     if wrong:
         body += "\n<h2>Versions that do not match</h2>\n" + _table(

@@ -127,11 +127,11 @@ def _ignored_pages(root: str, out: str, pages: Iterable[str]) -> set[str]:
             with subprocesses.running_git(root, "check-ignore", "-z", "--stdin", "--no-index") as git:
                 git.say(b"".join(os.fsencode(path) + b"\0" for path in part))
                 git.input.close()
-                said = git.output.read()
+                ignored = git.output.read()
                 git.end()
         except ToolFailed:  # git exits with an error if it ignores none of them
             continue
-        found.update(asked[os.fsdecode(path)] for path in said.split(b"\0") if path)
+        found.update(asked[os.fsdecode(path)] for path in ignored.split(b"\0") if path)
     return found
 
 

@@ -63,10 +63,10 @@ def _join(writer: StoreWriter, tree: Tree, failed: Failed, stale: Collection[str
         reads[name] = pack_slots(slots)
         if joined is None:
             del reads[name]  # it is tried again at the next update
-    for gone in rows.keys() - set(plugins.names(BRIDGES)):
-        differing.update(unpack_bridge(rows.pop(gone)))
-        del calls[gone]
-        reads.pop(gone, None)
+    for removed in rows.keys() - set(plugins.names(BRIDGES)):
+        differing.update(unpack_bridge(rows.pop(removed)))
+        del calls[removed]
+        reads.pop(removed, None)
     for key, parts in ((_ROWS, rows), (CALLS, calls), (_READS, reads)):
         writer.put_analysis(key, pack_parts(dict(sorted(parts.items()))))
     _record_differing(writer, differing)

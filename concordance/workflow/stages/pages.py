@@ -257,8 +257,8 @@ class _Level:
         addresses."""
         out = os.path.realpath(self.folder.path)
         options = replace(self.book, notes=(), settings="")  # pages record which of these they read
-        passed = sorted(index.skipped_pages.items())
-        inputs = (code_versions.pages(), out, options, passed, addresses.odd(), self.format.ENDING)
+        skipped = sorted(index.skipped_pages.items())
+        inputs = (code_versions.pages(), out, options, skipped, addresses.odd(), self.format.ENDING)
         return manifest.digest(repr(inputs).encode("utf-8", "backslashreplace"))
 
 

@@ -117,15 +117,15 @@ def _test_modules(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
 def _roots(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
     """Return folders that modules are imported from although nothing declares it: `src` of a project, and the folder
     of a project that is a single module."""
-    homes: dict[str, int] = {}  # number of modules directly in each folder
+    module_counts: dict[str, int] = {}  # number of modules directly in each folder
     for _, path, language, category in files:
         if language in _CODE and category == Category.SOURCE and path.endswith(".py"):
             folder = path.rpartition("/")[0]
-            homes[folder] = homes.get(folder, 0) + 1
+            module_counts[folder] = module_counts.get(folder, 0) + 1
     projects = {path.rpartition("/")[0] for _, path, _, _ in files if path.rpartition("/")[2] in _PROJECTS}
     packages = {path.rpartition("/")[0] for _, path, _, _ in files if _INIT.search(path)}
-    inside = {folder for home in homes for folder in enclosing_folders(home)}
+    inside = {folder for base in module_counts for folder in enclosing_folders(base)}
     sources = {f"{project}/src".lstrip("/") for project in projects} & inside - packages
     holding = {package.rpartition("/")[0] for package in packages}
-    alone = {project for project in projects - holding - packages if homes.get(project) == 1}
+    alone = {project for project in projects - holding - packages if module_counts.get(project) == 1}
     return sorted(one for one in sources | alone if is_encodable(one))

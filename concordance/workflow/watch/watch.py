@@ -143,9 +143,9 @@ class CurrentBook:
         return self._book_folder or book_options.book_folder(self.root, self.out)
 
     def _update_listing(self, before: walk.WalkResult, paths: Collection[str]) -> walk.WalkResult:
-        entries, passed = before
+        entries, skipped = before
         now = None if _in_book(before, paths) else walk.update_listing(self.root, entries, paths)
-        return walk.walk_with_counts(self.root) if now is None else (now, passed)
+        return walk.walk_with_counts(self.root) if now is None else (now, skipped)
 
 
 def _in_book(listing: walk.WalkResult, paths: Collection[str]) -> bool:

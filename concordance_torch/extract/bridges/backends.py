@@ -23,11 +23,11 @@ _WRITTEN = ("supported", "autograd")
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators of a backend."""
-    said = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(context.data)}
-    backend, space = said.get("backend", ""), said.get("cpp_namespace", "")
+    settings = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(context.data)}
+    backend, space = settings.get("backend", ""), settings.get("cpp_namespace", "")
     if not backend or not space:
         return
-    home = f"{space}::{said.get('class_name') or backend + 'NativeFunctions'}"
+    class_name = f"{space}::{settings.get('class_name') or backend + 'NativeFunctions'}"
     for match in _LIST.finditer(context.data):
         section = match[1].decode()
         key = f"Autograd{backend}" if section == "autograd" else backend
@@ -35,4 +35,4 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
             name = full_name(item[1].decode())
             if name:
                 more = (("key", key), ("list", section))
-                yield BridgeEnd(item.start(1), "kernel", name, home if section in _WRITTEN else "", more)
+                yield BridgeEnd(item.start(1), "kernel", name, class_name if section in _WRITTEN else "", more)

@@ -32,8 +32,8 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
         besides = [(one.name, one.value) for one in entry.fields if one.name in _BESIDES]
         if schema is None or not (formulas or besides):
             continue
-        said = tuple((name, one.value) for name, one in formulas)
-        yield BridgeEnd(entry.at, "formula", schema.name, written, (*said, *besides))
+        formulas_by_name = tuple((name, one.value) for name, one in formulas)
+        yield BridgeEnd(entry.at, "formula", schema.name, written, (*formulas_by_name, *besides))
         for _, one in formulas:
             for name in dict.fromkeys(_calls(one.value)):
                 yield BridgeEnd(one.at, "formula calls", schema.name, name)

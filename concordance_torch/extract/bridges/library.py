@@ -36,7 +36,7 @@ class _File:
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators that a file registers, and their kernels."""
-    if not any("torch" in meaning for meaning in context.bound.values()):
+    if not any("torch" in target for target in context.bound.values()):
         return
     file = _File(context, OperatorNamespaces(context))
     calls = list(context.calls(*_CALLS))
@@ -79,12 +79,12 @@ def _custom_operator(file: _File, call: Call) -> Iterator[BridgeEnd]:
 
 def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
     given = call.arguments
-    holder = file.context.text(call.receiver)
-    if holder in file.libraries and given:
-        space, written, at = file.libraries[holder][0], _text(file, given[0]), given[0]
+    receiver = file.context.text(call.receiver)
+    if receiver in file.libraries and given:
+        space, written, at = file.libraries[receiver][0], _text(file, given[0]), given[0]
     elif given and file.context.text(given[0]) in file.libraries and len(given) > 1:
         space, written, at = file.libraries[file.context.text(given[0])][0], _text(file, given[1]), given[1]
-    elif holder.endswith("library") and len(given) > 1:
+    elif receiver.endswith("library") and len(given) > 1:
         space, written, at = "", _text(file, given[0]) + _text(file, given[1]), given[0]
     else:
         return
@@ -98,13 +98,13 @@ def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
 
 def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
     context, given = file.context, [one for one in call.arguments if one.type != "keyword_argument"]
-    holder = context.text(call.receiver)
-    library = file.libraries.get(holder) or (file.libraries.get(context.text(given[0])) if given else None)
+    receiver = context.text(call.receiver)
+    library = file.libraries.get(receiver) or (file.libraries.get(context.text(given[0])) if given else None)
     function = _decorated(call)
-    if holder in file.operators:
-        name, rest = file.operators[holder], given
+    if receiver in file.operators:
+        name, rest = file.operators[receiver], given
     elif library is not None:
-        rest = given if holder in file.libraries else given[1:]
+        rest = given if receiver in file.libraries else given[1:]
         name = _operator(file, rest[0], library[0]) if rest else ""
         rest = rest[1:]
     else:

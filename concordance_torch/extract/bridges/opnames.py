@@ -45,9 +45,9 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     registered = set[int]()
     spaces = OperatorNamespaces(context) if says else None
     for call in context.calls(*says) if spaces else ():
-        for said in _registered(context, call, says[call.name], spaces):  # type: ignore[arg-type]
-            registered.add(said.at)
-            yield said
+        for end in _registered(context, call, says[call.name], spaces):  # type: ignore[arg-type]
+            registered.add(end.at)
+            yield end
     yield from _exported_functions(context, registered)
 
 

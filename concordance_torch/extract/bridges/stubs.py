@@ -38,9 +38,9 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     taken = set[int]()
     for match in _MACRO.finditer(data):
         if match.start() in names and match.start() not in blank:
-            for said in _macro(match):
-                taken.add(said.at)
-                yield said
+            for end in _macro(match):
+                taken.add(end.at)
+                yield end
             taken.update(match.start(3) + at for at, _, _ in _by_name(match[3]))
     for at, within, name in (*_by_device(data), *_by_name(data)):
         if at not in taken and at in names and at not in blank:

@@ -36,9 +36,9 @@ def _torch_hooks(file: PatternContext) -> Iterator[Place]:
 
 
 def _stubs(file: PatternContext) -> Iterator[Place]:
-    said = {"DECLARE": "declared", "DEFINE": "defined", "REGISTER": "filled"}
+    verbs = {"DECLARE": "declared", "DEFINE": "defined", "REGISTER": "filled"}
     for line, match in file.matches(_STUB, "_DISPATCH"):
-        word = said[match[1].partition("_")[0]]
+        word = verbs[match[1].partition("_")[0]]
         if word == "filled":
             inside = re.search(r"\([ \t]*(\w+)", match[0])
             yield Place(line, -1, inside[1] if inside else match[2], word)

@@ -34,9 +34,9 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             row = one.to(operator.entry, Trust.EXACT, by, name=operator.name, more=one.end.more)
             yield row._replace(source=entry)
         if tables.named(one.end.name, one.file.path) is None:
-            made = tables.generating_entry(one.end.name, one.file.path)
-            by = "generated from the entry" if made else "no operator of this name in a table"
-            yield one.to(made, Trust.EXACT, by, more=one.end.more)._replace(source=entry)
+            generating = tables.generating_entry(one.end.name, one.file.path)
+            by = "generated from the entry" if generating else "no operator of this name in a table"
+            yield one.to(generating, Trust.EXACT, by, more=one.end.more)._replace(source=entry)
     for one in context.ends("derivatives", "formula calls"):
         yield from _called_functions(tables, kernels, one)
 
@@ -69,6 +69,6 @@ def _called_functions(tables: Tables, kernels: Kernels, one: StatedEnd) -> Itera
                 row = one.to(operator.entry, trust, by, role=Role.CALL, more=(("function", one.end.text),))
                 yield row._replace(source=entry)
             return
-    for meant in found or kernels.of(one.end.text, _NAMESPACES):
-        row = one.to(meant.target, meant.trust, meant.by, role=Role.CALL, more=(("function", one.end.text),))
+    for target in found or kernels.of(one.end.text, _NAMESPACES):
+        row = one.to(target.target, target.trust, target.by, role=Role.CALL, more=(("function", one.end.text),))
         yield row._replace(source=entry)

@@ -82,12 +82,12 @@ class _Functions:
 
         Empty unless there is exactly one such function.
         """
-        home, _, last = name.rpartition(".")
-        if not home:
+        module, _, last = name.rpartition(".")
+        if not module:
             return []
         named = self._context.symbols_named(last, ("python",))
         rows = [one for one in named if one.kind == Kind.FUNCTION and not one.parent_key]
-        rows = [one for one in rows if f"{self._context.module_of(one.path)}.".startswith(f"torch.{home}.")]
+        rows = [one for one in rows if f"{self._context.module_of(one.path)}.".startswith(f"torch.{module}.")]
         if len(rows) != 1:
             return []
         asked = (self._names.of(dotted, rows[0].path) for dotted in self._foreign_calls.get(rows[0].id, ()))

@@ -52,14 +52,14 @@ def _by_full_name(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     """Join a registration that gives the full name of its operator."""
     more = dict(one.end.more)
     found = names.of_name(one.end.name, one.file.path)
-    said = (("as", more["by"]), ("function", one.end.text))
+    detail = (("as", more["by"]), ("function", one.end.text))
     if not found:
-        yield one.to(0, Trust.EXACT, "operator of this name that is in no table", more=said)
+        yield one.to(0, Trust.EXACT, "operator of this name that is in no table", more=detail)
         return
     if more.get("overload") or len(found) == 1:
-        yield one.to(found[0].entry, Trust.EXACT, "the name that is registered", name=found[0].name, more=said)
+        yield one.to(found[0].entry, Trust.EXACT, "the name that is registered", name=found[0].name, more=detail)
         return
-    yield one.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=said)
+    yield one.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=detail)
 
 
 def _reference(context: BridgeContext, names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
@@ -67,8 +67,10 @@ def _reference(context: BridgeContext, names: OperatorNames, one: StatedEnd) -> 
     if not _REFERENCES.search(one.file.path):
         return
     module = context.module_of(one.file.path)
-    home = re.sub(r"\._?refs\b", "", module) if module else ""
-    found = names.of(f"{home}.{one.end.name}", one.file.path) or names.of_name(f"aten::{one.end.name}", one.file.path)
+    public_module = re.sub(r"\._?refs\b", "", module) if module else ""
+    found = names.of(f"{public_module}.{one.end.name}", one.file.path) or names.of_name(
+        f"aten::{one.end.name}", one.file.path
+    )
     yield from _by_name(found, one, "reference of this name")
 
 

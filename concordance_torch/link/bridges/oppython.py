@@ -50,9 +50,9 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 def _registered_functions(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:
     """Join the caller of an operator with the functions that are registered for it."""
     for other, found in registered.by_name.get(operator.name, ()):
-        for meant in found:
+        for target in found:
             by = f"registered in {other.file.path}"
-            row = one.to(meant.target, meant.trust, by, name=operator.name, role=Role.CALL, more=other.end.more)
+            row = one.to(target.target, target.trust, by, name=operator.name, role=Role.CALL, more=other.end.more)
             yield row._replace(says="registered")
 
 

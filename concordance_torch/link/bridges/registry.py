@@ -28,13 +28,13 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 
 def _kernel(tables: Tables, one: StatedEnd, kernel: list[LinkedName]) -> Iterator[Bridge]:
     more = (*one.end.more, ("kernel", one.end.text))
-    for meant in kernel:
-        yield one.to(meant.target, meant.trust, meant.by, more=more)
+    for target in kernel:
+        yield one.to(target.target, target.trust, target.by, more=more)
     if not kernel:
         yield one.to(0, Trust.EXACT, "function not found", more=more)
     operator = tables.named(one.end.name, one.file.path)
     if operator is not None and operator.end.end.bridge not in BRIDGES:
-        for meant in kernel:
+        for target in kernel:
             by = f"registered in {one.file.path}"
-            row = one.to(meant.target, meant.trust, by, role=Role.CALL, more=more)
+            row = one.to(target.target, target.trust, by, role=Role.CALL, more=more)
             yield row._replace(says="registered", source=operator.entry, end=-1)

@@ -31,9 +31,9 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             continue
         stub = scopes.stub(one)
         found = _kernel(context, kernels, one) if stub else []
-        for meant in found:
-            filled.setdefault(stub, []).append((one, meant, _device(one)))
-            yield _row(one, meant, _device(one), one, "")
+        for target in found:
+            filled.setdefault(stub, []).append((one, target, _device(one)))
+            yield _row(one, target, _device(one), one, "")
         if stub and not found:
             yield _row(one, LinkedName(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
     for one in context.ends("stubs", "calls"):
@@ -59,15 +59,15 @@ class _Scopes:
 
     def stub(self, one: StatedEnd) -> tuple[str, ...]:
         """Return the stub that a name refers to at its place, as namespaces and name; () if there is none."""
-        name, homes = one.end.name, self._namespaces.get(one.end.name, set())
-        if not homes:
+        name, namespaces = one.end.name, self._namespaces.get(one.end.name, set())
+        if not namespaces:
             return ()
-        if len(homes) == 1:
-            return (*min(homes), name)
+        if len(namespaces) == 1:
+            return (*min(namespaces), name)
         within = tuple(part for part in dict(one.end.more).get("within", "").split("::") if part)
         around = self._enclosing_namespaces(one)
         for depth in range(len(around), -1, -1):
-            if (*around[:depth], *within) in homes:
+            if (*around[:depth], *within) in namespaces:
                 return (*around[:depth], *within, name)
         return ()
 
@@ -79,9 +79,9 @@ def _row(one: StatedEnd, target: LinkedName, key: str, registered: StatedEnd, ro
 
 def _kernel(context: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[LinkedName]:
     """Return the function that a registration names: the linker's target, or the file's own of that name."""
-    meant = [row for row in context.targets_of(one) if row.target != one.id]
-    if meant:
-        return meant
+    targets = [row for row in context.targets_of(one) if row.target != one.id]
+    if targets:
+        return targets
     named = [row for row in context.symbols_named(one.end.text) if row.path == one.file.path]
     own = [row for row in named if row.kind == Kind.FUNCTION and not row.declaration]
     if len(own) == 1:

@@ -118,8 +118,8 @@ def _all(index: Index) -> list[Block]:
         label = name.removeprefix("aten::")
         rows.append([[Ref(TO, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
     head = f"{count_noun(len(every), 'operator')} with a schema in this repository. Found for them: "
-    told: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
-    return [Text([head, *join_in_sentence(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
+    counted: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
+    return [Text([head, *join_in_sentence(counted), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
 
 
 def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
@@ -163,8 +163,8 @@ def _quoted_summary(index: Index, one: OperatorInfo) -> Iterator[Block]:
 
 def _schema_files(index: Index, one: OperatorInfo) -> list[Piece]:
     paths = dict.fromkeys(index.path_of(overload.row.source) for overload in one.overloads)
-    said = [f"{count_noun(len(one.overloads), 'schema', 'schemas')} in "]
-    return [*said, *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths]), "."]
+    pieces = [f"{count_noun(len(one.overloads), 'schema', 'schemas')} in "]
+    return [*pieces, *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths]), "."]
 
 
 def _python_names(one: OperatorInfo) -> Iterator[Block]:
@@ -232,10 +232,10 @@ def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
 
 def _evidence(row: Bridge, index: Index) -> list[Piece]:
     line = bridges_of(index).line(row)
-    told: list[Piece] = [row.by]
+    pieces: list[Piece] = [row.by]
     if row.target:
-        told.append(f" ({Trust(row.trust).name.lower().replace('_', ' ')})")
-    return [*told, Cite(index.path_of(row.source), line)] if line else told
+        pieces.append(f" ({Trust(row.trust).name.lower().replace('_', ' ')})")
+    return [*pieces, Cite(index.path_of(row.source), line)] if line else pieces
 
 
 def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
@@ -245,11 +245,11 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
         composite = {row.name for row in one.keys().get(IMPLICIT, ())}
         is_whole = all(overload.name in composite for overload in one.overloads)
         composed = "it is" if is_whole else "some of its overloads are"
-        said = {
+        sentences = {
             "implicit": f"No formula: {composed} composed of operators that have one (CompositeImplicitAutograd).",
             "kernel": "No formula: a separate kernel is registered for autograd.",
         }.get(implicit, _none("formula"))
-        yield Text([said])
+        yield Text([sentences])
         return
     cells: list[list[Pieces]] = []
     for row in dict.fromkeys(rows):
@@ -272,12 +272,12 @@ def _statement(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
         path = index.path_of(row.target)
         return [ref_of(index, row.target), " in ", Ref(To.FILE, path), *_overload(row)]
     path, line = index.path_of(row.source), bridges_of(index).line(row)
-    told: list[Piece] = [ref_of(index, row.source)]
+    pieces: list[Piece] = [ref_of(index, row.source)]
     if row.source != index.file_id(path):
-        told += [" in ", Ref(To.FILE, path)]
-    told += [" ", Line(path, line)] if line else []
+        pieces += [" in ", Ref(To.FILE, path)]
+    pieces += [" ", Line(path, line)] if line else []
     kind = bridge_detail(row, "class") or bridge_detail(row, "as")
-    return [*told, f", {kind}" if kind else "", *_overload(row)]
+    return [*pieces, f", {kind}" if kind else "", *_overload(row)]
 
 
 def _overload(row: Bridge) -> list[Piece]:

@@ -47,16 +47,16 @@ class _Reader:
         tokens = self._tokens
         for place, kind in enumerate(tokens.kind):
             if kind == "name":
-                for said in self._tables.at(place):
-                    yield CPYTHON, said
-                for said in self._name(place):
-                    yield self._other, said
+                for end in self._tables.at(place):
+                    yield CPYTHON, end
+                for end in self._name(place):
+                    yield self._other, end
             elif tokens.text[place] == "[":
                 self._lambda(place)
             elif tokens.text[place] == "=":
                 self._assigned(place)
-        for said in self._chains.ends:
-            yield PYBIND, said
+        for end in self._chains.ends:
+            yield PYBIND, end
         for name, (text, at) in tokens.spells.items():
             yield self._other, BridgeEnd(at, "spells", name, text)
 
@@ -79,33 +79,33 @@ class _Reader:
         """Read the expression that begins at a name, and what chains on it bind."""
         tokens = self._tokens
         end = min(len(tokens), place + 100_000)
-        holder, behind = self._holders.primary(place, end)
-        if holder is None:
+        owner, behind = self._holders.primary(place, end)
+        if owner is None:
             return
-        if holder.of >= 0 and holder.path:
-            self._chains.record_class(holder)
-            self._variable(place, behind, holder)
+        if owner.of >= 0 and owner.path:
+            self._chains.record_class(owner)
+            self._variable(place, behind, owner)
         if tokens.is_(behind, ".") or tokens.is_(behind, "->"):
-            self._chains_on(holder, behind, end)
+            self._chains_on(owner, behind, end)
 
-    def _variable(self, place: int, behind: int, holder: BoundObject) -> None:
+    def _variable(self, place: int, behind: int, owner: BoundObject) -> None:
         """Handle `py::class_<T> name(module, "Name");`."""
         tokens = self._tokens
         opened = tokens.partner[behind - 1]
         if opened > place and tokens.is_name(opened - 1) and tokens.is_(opened - 2, ">"):
-            self._holders.hold(tokens.text[opened - 1], holder, self._holders.block(place))
+            self._holders.hold(tokens.text[opened - 1], owner, self._holders.block(place))
 
-    def _chains_on(self, holder: BoundObject, behind: int, end: int) -> None:
+    def _chains_on(self, owner: BoundObject, behind: int, end: int) -> None:
         tokens = self._tokens
         if not tokens.is_name(behind + 1):
             return
-        held, after = self._holders.chain(holder, behind, end, self._chains.record_call)
+        result, after = self._holders.chain(owner, behind, end, self._chains.record_call)
         is_set = tokens.is_(after, "=") and not tokens.is_(after + 1, "=")
-        if held is not None and is_set and len(held.path) > len(holder.path):  # m.attr("X") = …
-            home = held._replace(path=held.path[:-1])
-            more = (("in", home.root), ("as", "attribute"))
+        if result is not None and is_set and len(result.path) > len(owner.path):  # m.attr("X") = …
+            enclosing = result._replace(path=result.path[:-1])
+            more = (("in", enclosing.root), ("as", "attribute"))
             at = tokens.at[behind + 3] if tokens.is_(behind + 2, "(") else tokens.at[behind]
-            self._chains.ends.append(BridgeEnd(at, "binds", ".".join(held.path), "value", more))
+            self._chains.ends.append(BridgeEnd(at, "binds", ".".join(result.path), "value", more))
 
     def _assigned(self, place: int) -> None:
         """Handle `auto m = …;`: record what a name holds from here on."""
@@ -121,14 +121,14 @@ class _Reader:
                 end = max(end + 1, tokens.template(end))
             else:
                 end = tokens.closed(end) if tokens.text[end] in ("(", "[", "{") else end + 1
-        holder = self._holders.value((place + 1, end))
+        owner = self._holders.value((place + 1, end))
         name = tokens.text[place - 1]
         declared = before in _BEFORE_NAMES or (tokens.kind[place - 2] == "name" and before not in _KEYWORDS)
-        if holder is None and not declared:
+        if owner is None and not declared:
             return
         function = None if declared else self._holders.function(tokens.at[place])
         stretch = (function.start, function.end) if function is not None else self._holders.block(place)
-        self._holders.hold(name, holder, stretch)
+        self._holders.hold(name, owner, stretch)
 
     def _lambda(self, place: int) -> None:
         """Record that a lambda's parameters hide outer names."""
@@ -186,20 +186,20 @@ class _Reader:
             return
         given = tokens.within(behind)
         for number, (start, end) in enumerate(given):
-            holder = self._holders.value((start, end)) if end - start <= 12 else None
-            if holder is not None and tokens.text[place] not in ("py", "pybind11", "nb", "nanobind"):
+            owner = self._holders.value((start, end)) if end - start <= 12 else None
+            if owner is not None and tokens.text[place] not in ("py", "pybind11", "nb", "nanobind"):
                 literals = [(f"@{one}", tokens.literal(part)) for one, part in enumerate(given)]
                 texts = tuple((key, text) for key, text in literals if text)
-                more = (("in", holder.root), ("path", ".".join(holder.path)), ("argument", str(number)), *texts)
+                more = (("in", owner.root), ("path", ".".join(owner.path)), ("argument", str(number)), *texts)
                 yield BridgeEnd(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
 
     def _constructed(self, name: int, opened: int) -> None:
         """Handle `Pointer module(PyModule_New("name"));`."""
         tokens = self._tokens
         arguments = tokens.within(opened)
-        holder = self._holders.value(arguments[0]) if len(arguments) == 1 else None
+        owner = self._holders.value(arguments[0]) if len(arguments) == 1 else None
         if tokens.text[name - 1] in MODULES and arguments:  # py::module m("name", "what it is");
             text = tokens.literal(arguments[0])
-            holder = BoundObject(f"init:{text}") if text else holder
-        if holder is not None:
-            self._holders.hold(tokens.text[name], holder, self._holders.block(name))
+            owner = BoundObject(f"init:{text}") if text else owner
+        if owner is not None:
+            self._holders.hold(tokens.text[name], owner, self._holders.block(name))

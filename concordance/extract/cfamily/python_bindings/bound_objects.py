@@ -70,23 +70,23 @@ class Holders:
             is_py = not _SPACES.isdisjoint(words) and not (MODULES | {"class_", "handle", "object"}).isdisjoint(words)
             alone = _is_object(one.annotation) and len(objects) == 1 and "PyObject" not in function.returns
             if one.name and (is_py or alone):
-                holder = BoundObject(
+                owner = BoundObject(
                     f"parameter:{function.place}:{place}", kind="class" if "class_" in words else "module"
                 )
-                self.hold(one.name, holder, (function.start, function.end))
+                self.hold(one.name, owner, (function.start, function.end))
             elif one.name:
                 self.hold(one.name, None, (function.start, function.end))
 
-    def hold(self, name: str, holder: BoundObject | None, stretch: tuple[int, int]) -> None:
+    def hold(self, name: str, owner: BoundObject | None, stretch: tuple[int, int]) -> None:
         """Record what a name holds between two offsets."""
-        if holder is not None or name in self._held:
-            self._held.setdefault(name, []).append((*stretch, holder))
+        if owner is not None or name in self._held:
+            self._held.setdefault(name, []).append((*stretch, owner))
 
     def held(self, name: str, at: int) -> BoundObject | None:
         """Return what a name holds at an offset."""
-        for start, end, holder in reversed(self._held.get(name, ())):
+        for start, end, owner in reversed(self._held.get(name, ())):
             if start <= at < end:
-                return holder
+                return owner
         return None
 
     def block(self, place: int) -> tuple[int, int]:
@@ -114,11 +114,11 @@ class Holders:
         if self._deep > _DEEPEST:
             return None
         self._deep += 1
-        holder, place = self.primary(start, end)
-        if holder is not None:
-            holder, place = self.chain(holder, place, end, None)
+        owner, place = self.primary(start, end)
+        if owner is not None:
+            owner, place = self.chain(owner, place, end, None)
         self._deep -= 1
-        return holder if place >= end else None
+        return owner if place >= end else None
 
     def primary(self, start: int, end: int) -> tuple[BoundObject | None, int]:
         """Return what the first part of an expression holds, and the index after it."""
@@ -154,13 +154,13 @@ class Holders:
             return self._variable("type", spec[0]) if spec else None
         text = tokens.literal(arguments[0])
         if text is not None:
-            made = name in _OLD or (name in MODULES and tokens.text[start] in _SPACES)
-            return BoundObject(f"is:{text}") if name in _NAMED else BoundObject(f"init:{text}") if made else None
+            is_module = name in _OLD or (name in MODULES and tokens.text[start] in _SPACES)
+            return BoundObject(f"is:{text}") if name in _NAMED else BoundObject(f"init:{text}") if is_module else None
         if given[1]:
             chained = tokens.is_(tokens.closed(opened), ".") or name in self._aliases
-            holder = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None
-            if holder is not None:
-                return holder
+            owner = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None
+            if owner is not None:
+                return owner
         if len(arguments) == 1 and (name.endswith(WRAPPERS) or tokens.text[start] in _SPACES or name in _CASTS):
             return self.value(arguments[0])
         return None
@@ -171,10 +171,10 @@ class Holders:
         if len(arguments) < 2:
             return None
         text = self.label(arguments[1])
-        home = self.value(arguments[0]) if text else None
-        if home is None or not text:
+        enclosing = self.value(arguments[0]) if text else None
+        if enclosing is None or not text:
             return None
-        return home.below(text, "enum" if "enum" in name else "class", self._type(tokens.split(*given)))
+        return enclosing.below(text, "enum" if "enum" in name else "class", self._type(tokens.split(*given)))
 
     def label(self, stretch: TokenRange) -> str | None:
         """Return a name as literal text, "{MACRO}", or "{@1}" if it is that parameter of the enclosing function."""
@@ -217,10 +217,10 @@ class Holders:
         )
 
     def chain(
-        self, holder: BoundObject, place: int, end: int, chained: ChainCallback | None
+        self, owner: BoundObject, place: int, end: int, chained: ChainCallback | None
     ) -> tuple[BoundObject | None, int]:
         """Return what a chain of calls on a holder evaluates to, and the index after the chain."""
-        tokens, now = self.tokens, holder
+        tokens, now = self.tokens, owner
         while place + 1 < end and tokens.text[place] in (".", "->") and tokens.kind[place + 1] == "name":
             name, behind = place + 1, place + 2
             if tokens.is_(behind, "template"):

@@ -144,9 +144,9 @@ class TableReader:
     def _rows(self, place: int, word: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         if word == _VECTOR:
-            held = place + 3 if tokens.is_(place + 2, "&") else place + 2
-            if tokens.is_(place + 1, ">") and tokens.is_name(held):
-                self._vectors.add(tokens.text[held])
+            value = place + 3 if tokens.is_(place + 2, "&") else place + 2
+            if tokens.is_(place + 1, ">") and tokens.is_name(value):
+                self._vectors.add(tokens.text[value])
             elif tokens.is_(place + 1, "*"):
                 yield from self._given(place)
         name, opened = self._declared(place)
@@ -176,9 +176,9 @@ class TableReader:
             if field in fields and tokens.written(fields[field]) not in _NOTHING:
                 place = _function(tokens, fields[field])
                 if place >= 0:
-                    said = self._binds(place, name, f"table:{table}", kind)
+                    end = self._binds(place, name, f"table:{table}", kind)
                     owned = kind == "field" and tokens.is_(place - 1, ",") and tokens.is_name(place - 2)
-                    yield said._replace(text=f"{tokens.text[place - 2]}::{said.text}") if owned else said
+                    yield end._replace(text=f"{tokens.text[place - 2]}::{end.text}") if owned else end
 
     def _slot(self, table: str, fields: dict[str, TokenRange]) -> Iterator[BridgeEnd]:
         tokens = self._tokens
@@ -276,34 +276,36 @@ class TableReader:
         elif word == "PyModule_AddType" and len(arguments) > 1:
             yield from self._value(self._holders.value(arguments[0]), "", arguments[1])
         elif word == "PyModule_AddFunctions" and len(arguments) > 1:
-            holder = self._holders.value(arguments[0])
-            if holder is not None:
-                yield from self._uses(arguments[1], holder)
+            owner = self._holders.value(arguments[0])
+            if owner is not None:
+                yield from self._uses(arguments[1], owner)
         elif word.startswith("Py_InitModule") and len(arguments) > 1:
             yield from self._uses(arguments[1], BoundObject(f"init:{tokens.literal(arguments[0])}"))
         elif word in self._adders:
-            home, name, value = self._adders[word]
-            yield from self._adds(arguments, home, name, value)
+            target, name, value = self._adders[word]
+            yield from self._adds(arguments, target, name, value)
         elif word in ("insert", "assign") and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
             some = arguments[1 if word == "insert" and len(arguments) > 1 else 0]
             yield from self._uses(some, BoundObject(f"table:{tokens.text[place - 2]}"))
         elif len(arguments) == 2 and tokens.text[arguments[0][0]] in self._vectors and tokens.is_(arguments[0][1], ","):
             yield from self._uses(arguments[1], BoundObject(f"table:{tokens.text[arguments[0][0]]}"))
 
-    def _uses(self, stretch: TokenRange, holder: BoundObject) -> Iterator[BridgeEnd]:
+    def _uses(self, stretch: TokenRange, owner: BoundObject) -> Iterator[BridgeEnd]:
         """Record that the holder uses the table that an expression names."""
         place = _function(self._tokens, stretch)
         if place >= 0 and self._tokens.text[place] not in _NOTHING:
             yield self._said(
-                place, "used", qualified_name(self._tokens, place), holder.root, "", path=".".join(holder.path)
+                place, "used", qualified_name(self._tokens, place), owner.root, "", path=".".join(owner.path)
             )
 
-    def _adds(self, arguments: list[TokenRange], home: BoundObject | int, name: int, value: int) -> Iterator[BridgeEnd]:
-        if max(name, value, home if isinstance(home, int) else 0) < len(arguments):
-            holder = self._holders.value(arguments[home]) if isinstance(home, int) else home
+    def _adds(
+        self, arguments: list[TokenRange], target: BoundObject | int, name: int, value: int
+    ) -> Iterator[BridgeEnd]:
+        if max(name, value, target if isinstance(target, int) else 0) < len(arguments):
+            owner = self._holders.value(arguments[target]) if isinstance(target, int) else target
             text = self._tokens.label(arguments[name])
             if text:
-                yield from self._value(holder, text, arguments[value])
+                yield from self._value(owner, text, arguments[value])
 
     def _added(self, place: int, arguments: list[TokenRange], name: int, value: int) -> Iterator[BridgeEnd]:
         tokens = self._tokens
@@ -327,12 +329,12 @@ class TableReader:
         ]
         if given[0] < 0 or given[1] < 0:
             return
-        home = self._holders.value(arguments[0])
+        target = self._holders.value(arguments[0])
         first = tokens.written(arguments[0])
-        held: BoundObject | int | None = parameters.index(first) if first in parameters else home
-        if held is not None:
+        parameter: BoundObject | int | None = parameters.index(first) if first in parameters else target
+        if parameter is not None:
             self._adders[word] = (
-                held,
+                parameter,
                 parameters.index(tokens.text[given[0]]),
                 parameters.index(tokens.text[given[1]]),
             )
@@ -351,20 +353,20 @@ class TableReader:
         function: Definition | None = self._holders.function(tokens.at[place])
         return (function.name, [one.name for one in function.parameters]) if function is not None else None
 
-    def _value(self, holder: BoundObject | None, text: str, value: TokenRange) -> Iterator[BridgeEnd]:
+    def _value(self, owner: BoundObject | None, text: str, value: TokenRange) -> Iterator[BridgeEnd]:
         """Record that something is added to a module under a name: a type, a module or any other value."""
         tokens = self._tokens
-        if holder is None:
+        if owner is None:
             return
-        held = self._holders.value(value)
+        bound = self._holders.value(value)
         place = _plain(tokens, value)
-        more = {"path": ".".join(holder.path)}
-        if held is not None and (held.path or not held.root.startswith("parameter")):
-            more["value"], more["below"] = held.root, ".".join(held.path)
+        more = {"path": ".".join(owner.path)}
+        if bound is not None and (bound.path or not bound.root.startswith("parameter")):
+            more["value"], more["below"] = bound.root, ".".join(bound.path)
         elif place >= 0:
             more["value"] = f"type:{qualified_name(tokens, place)}"
         at = place if place >= 0 else value[0]
-        yield self._said(at, "adds", text, holder.root, tokens.text[at] if place >= 0 else "", **more)
+        yield self._said(at, "adds", text, owner.root, tokens.text[at] if place >= 0 else "", **more)
 
     def _binds(self, place: int, name: str, root: str, kind: str) -> BridgeEnd:
         return BridgeEnd(

@@ -35,7 +35,7 @@ class PybindChains:
         self._lambdas: dict[tuple[BoundObject, str], int] = {}
         self._recorded_calls: set[int] = set()
 
-    def record_call(self, holder: BoundObject, name: int, opened: int) -> None:
+    def record_call(self, owner: BoundObject, name: int, opened: int) -> None:
         """Record the binding made by a call on a holder, once per call."""
         if name in self._recorded_calls:
             return
@@ -44,37 +44,37 @@ class PybindChains:
         arguments = tokens.within(opened)
         if word == "export_values" or not arguments:
             if word == "export_values":
-                self._record(name, "exports", holder, "", ".".join(holder.path))
+                self._record(name, "exports", owner, "", ".".join(owner.path))
             return
         text = self._holders.label(arguments[0])
         if text is None:
-            if word == "def" and holder.kind != "module":
-                self._constructor(holder, arguments[0])
+            if word == "def" and owner.kind != "module":
+                self._constructor(owner, arguments[0])
         elif not text.isidentifier() and "{" not in text:
             return  # a name that is filled in at run time, or that only getattr() can reach
         elif word == "def_submodule":
-            self._record(arguments[0][0], "binds", holder, text, "module", "module")
-        elif word == "value" and holder.kind == "enum" and len(arguments) > 1:
-            self._bind(holder, text, arguments[1], arguments[0], "value")
+            self._record(arguments[0][0], "binds", owner, text, "module", "module")
+        elif word == "value" and owner.kind == "enum" and len(arguments) > 1:
+            self._bind(owner, text, arguments[1], arguments[0], "value")
         elif word in _FUNCTIONS and len(arguments) > 1:
-            self._bind(holder, text, arguments[1], arguments[0], "field" if word in _FIELDS else "function")
+            self._bind(owner, text, arguments[1], arguments[0], "field" if word in _FIELDS else "function")
         elif word in _PROPERTIES:
             read_only = "readonly" in word or "_ro" in word
             for place, kind in ((1, "getter"), (2, "setter"))[: 1 if read_only else 2]:
                 if place < len(arguments) and self._may_bind(arguments[place]):
-                    self._bind(holder, text, arguments[place], arguments[0], kind)
+                    self._bind(owner, text, arguments[place], arguments[0], kind)
 
-    def record_class(self, holder: BoundObject) -> None:
+    def record_class(self, owner: BoundObject) -> None:
         """Record a class or enumeration under its name."""
-        if holder.of >= 0:
-            home = holder._replace(path=holder.path[:-1])
-            self._record(holder.of, "binds", home, holder.path[-1], qualified_name(self._tokens, holder.of), "class")
+        if owner.of >= 0:
+            enclosing = owner._replace(path=owner.path[:-1])
+            self._record(owner.of, "binds", enclosing, owner.path[-1], qualified_name(self._tokens, owner.of), "class")
 
     def _record(
-        self, place: int, says: str, holder: BoundObject, name: str, text: str, kind: str = "", which: str = ""
+        self, place: int, says: str, owner: BoundObject, name: str, text: str, kind: str = "", which: str = ""
     ) -> None:
-        path = ".".join((*holder.path, name) if name else holder.path)
-        more = tuple((key, value) for key, value in (("in", holder.root), ("as", kind), ("lambda", which)) if value)
+        path = ".".join((*owner.path, name) if name else owner.path)
+        more = tuple((key, value) for key, value in (("in", owner.root), ("as", kind), ("lambda", which)) if value)
         self.ends.append(BridgeEnd(self._tokens.at[place], says, path, text, more))
 
     def _may_bind(self, stretch: TokenRange) -> bool:
@@ -85,34 +85,34 @@ class PybindChains:
         words = {tokens.text[place] for place in range(stretch[0], min(stretch[0] + 4, stretch[1]))}
         return words.isdisjoint(("arg", "return_value_policy", "rv_policy", "call_guard", "keep_alive", "sig"))
 
-    def _constructor(self, holder: BoundObject, stretch: TokenRange) -> None:
+    def _constructor(self, owner: BoundObject, stretch: TokenRange) -> None:
         tokens, (start, end) = self._tokens, stretch
         names = [place for place in range(start, min(start + 3, end)) if tokens.kind[place] == "name"]
-        if not names or tokens.text[names[-1]] not in ("init", "init_implicit") or holder.of < 0:
+        if not names or tokens.text[names[-1]] not in ("init", "init_implicit") or owner.of < 0:
             return
         behind = names[-1] + 1
         if tokens.is_(behind, "<"):
-            self._record(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
+            self._record(owner.of, "binds", owner, "__init__", tokens.text[owner.of], "constructor")
         elif tokens.is_(behind, "("):
             arguments = tokens.within(behind)
             if arguments:
-                self._bind(holder, "__init__", arguments[0], (names[-1], behind), "function")
+                self._bind(owner, "__init__", arguments[0], (names[-1], behind), "function")
             else:
-                self._record(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
+                self._record(owner.of, "binds", owner, "__init__", tokens.text[owner.of], "constructor")
 
-    def _bind(self, holder: BoundObject, name: str, value: TokenRange, literal: TokenRange, kind: str) -> None:
+    def _bind(self, owner: BoundObject, name: str, value: TokenRange, literal: TokenRange, kind: str) -> None:
         tokens = self._tokens
         body = self._lambda(value)
         if body is not None:
-            count = self._lambdas[holder, name] = self._lambdas.get((holder, name), 0) + 1
-            self._record(literal[0], "binds", holder, name, "lambda", kind, str(count))
+            count = self._lambdas[owner, name] = self._lambdas.get((owner, name), 0) + 1
+            self._record(literal[0], "binds", owner, name, "lambda", kind, str(count))
             calls = {tokens.text[place]: place for place in self._calls(body)}
             for place in calls.values() if len(calls) <= _MOST_CALLS else ():
-                self._record(place, "wraps", holder, name, qualified_name(tokens, place), kind, str(count))
+                self._record(place, "wraps", owner, name, qualified_name(tokens, place), kind, str(count))
             return
         place = pointed_function(tokens, value)
         if place >= 0:
-            self._record(place, "binds", holder, name, qualified_name(tokens, place), kind)
+            self._record(place, "binds", owner, name, qualified_name(tokens, place), kind)
 
     def _lambda(self, stretch: TokenRange) -> TokenRange | None:
         """Return the body of the lambda that an argument contains, None if it contains none."""

@@ -44,8 +44,8 @@ def cluster_centres(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, s
     for key, ids in rows:
         if 1 < len(ids) <= _MAX_SPECIFIC:
             centre = paths[key]
-            home = centre.rpartition("/")[0]
-            found.update((paths[one], centre) for one in ids if paths[one].rpartition("/")[0] != home)
+            folder = centre.rpartition("/")[0]
+            found.update((paths[one], centre) for one in ids if paths[one].rpartition("/")[0] != folder)
     return found
 
 

@@ -79,16 +79,16 @@ def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
 
 def members_of(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols inside of a symbol, at any depth."""
-    home = [*split_key(place.parent_key), place.name]
+    names = [*split_key(place.parent_key), place.name]
     for one in index.facts.symbols_in(place.path):
-        if split_key(one.parent_key)[: len(home)] == home:
+        if split_key(one.parent_key)[: len(names)] == names:
             yield one
 
 
 def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols that directly contain a symbol."""
-    home = split_key(place.parent_key)
-    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.parent_key), one.name] == home)
+    names = split_key(place.parent_key)
+    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.parent_key), one.name] == names)
 
 
 def find_reaching(

@@ -111,10 +111,10 @@ def file_subject(index: Index, file: File) -> TestedSubject:
     return TestedSubject(index, file.path, ((one.name, one.kind) for one in symbols if not one.parent_key), users)
 
 
-def symbol_subject(index: Index, meant: Sequence[SymbolPlace]) -> TestedSubject:
+def symbol_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubject:
     """Return symbols, all that a name may refer to, as one subject of tests."""
-    users = _users(index, with_members(index, meant))
-    return TestedSubject(index, meant[0].path, ((one.name, one.kind) for one in meant), users)
+    users = _users(index, with_members(index, places))
+    return TestedSubject(index, places[0].path, ((one.name, one.kind) for one in places), users)
 
 
 def _users(index: Index, ids: Iterable[int]) -> Iterable[int]:

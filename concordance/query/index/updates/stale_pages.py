@@ -45,8 +45,13 @@ class StalePages:
         self.index, self.log = index, notes
         self._before = notes.meta()
         store = index.facts.meta()
-        said = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
-        self._now = {"made of": inputs_digest, "born": store.get("born", ""), "update": store["update"], "said": said}
+        settings = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
+        self._now = {
+            "made of": inputs_digest,
+            "born": store.get("born", ""),
+            "update": store["update"],
+            "settings": settings,
+        }
         self._now["listed"] = manifest_digest
         fixed = ("made of", "born", "listed")
         self._is_comparable = not write_all and all(self._before.get(key) == self._now[key] for key in fixed)
@@ -82,7 +87,7 @@ class StalePages:
         drop_memoised(index.cache, stale_slots | {slot_of("folder", folder) for folder in folders})
         shared = table_digests(index, before, touched)
         known = self.log.subjects()
-        slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])
+        slots = changed(index, before, shared, touched, self._before["settings"] != self._now["settings"])
         drop_memoised(index.cache, slots)
         again = self.log.readers(slots)
         lost = set(astray)

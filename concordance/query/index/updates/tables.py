@@ -51,8 +51,8 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
             and not touched.get(Aspect.USED_BY) and not touched.get(Aspect.SYMBOLS_NAMED)
         )  # fmt: skip
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
-        homes = index.folders
-        found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in homes}
+        folders = index.folders
+        found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in folders}
         found["chapters"] = _chapters(index)
         found["findings"] = {rule: number(list(files.items())) for rule, files in findings_by_rule(index).items()}
         found["title"] = {"": number(name_of(index))}
@@ -94,31 +94,33 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     """Return the digests that depend on which files there are, and on the content of some of them."""
     paths = [row[1] for row in index.file_rows]
     texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
-    moved = touched is None or bool(touched[Aspect.PATHS])
+    recompute_all = touched is None or bool(touched[Aspect.PATHS])
     found: dict[str, Digests] = {}
     for name, make in _BY_PATHS.items():
-        found[name] = make(index) if moved else before[name]
+        found[name] = make(index) if recompute_all else before[name]
     files = index.files
     found["weight"] = _updated_table(
-        before.get("weight", {}), paths, texts, moved, lambda path: round_to_power(files[path].size)
+        before.get("weight", {}), paths, texts, recompute_all, lambda path: round_to_power(files[path].size)
     )
     packages = [path for path in paths if path.rpartition("/")[2] == "__init__.py"]
     found["loading packages"] = _updated_table(
-        before.get("loading packages", {}), packages, texts, moved, lambda path: int(loads_folder(index, path))
+        before.get("loading packages", {}), packages, texts, recompute_all, lambda path: int(loads_folder(index, path))
     )
-    guides = moved or any(GUIDES.search(path) for path in texts)
+    guides = recompute_all or any(GUIDES.search(path) for path in texts)
     found["entry"] = (
         {path: number(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
     )
-    trials = [row[1] for row in index.file_rows if row[3] == Category.TEST or row[1] in index.tests_in]
-    anew = moved or affects_test_commands(texts)
+    test_paths = [row[1] for row in index.file_rows if row[3] == Category.TEST or row[1] in index.tests_in]
+    recompute = recompute_all or affects_test_commands(texts)
 
     def command(path: str) -> int:
         language = index.language_of(path)
         names = ["", *(".".join(split_key(index.keys[test])) for test in index.tests_in.get(path, ()))]
         return number([index.runners.command(path, language, name) for name in names])
 
-    found["command"] = _updated_table(before.get("command", {}), trials, trials if anew else texts, anew, command)
+    found["command"] = _updated_table(
+        before.get("command", {}), test_paths, test_paths if recompute else texts, recompute, command
+    )
     return found
 
 
@@ -126,8 +128,8 @@ def _updated_table(
     before: Digests, keys: Iterable[str], changed: Collection[str], recompute: bool, number: Callable[[str], int]
 ) -> Digests:
     """Return a table in which some keys are computed again."""
-    again = set(changed)
-    return {key: number(key) if recompute or key in again or key not in before else before[key] for key in keys}
+    stale = set(changed)
+    return {key: number(key) if recompute or key in stale or key not in before else before[key] for key in keys}
 
 
 def _folder_lists(index: Index) -> Digests:
@@ -230,12 +232,12 @@ class LinkTables:
         if self._neighbours is not index.neighbours:
             self._neighbours = index.neighbours
             self._digest_analyses(index)
-        told = {path: rows for _, path, _, _ in index.file_rows if (rows := packed_uses(index, path))}
+        uses = {path: rows for _, path, _, _ in index.file_rows if (rows := packed_uses(index, path))}
 
         def digest(packed: bytes) -> int:
             return number([(-times, name, kind) for times, name, _, kind, _ in unpack_uses(index, packed)])
 
-        self._update_table("used definitions", told, digest)
+        self._update_table("used definitions", uses, digest)
         return dict(self._digests)
 
     def _update_table(

@@ -105,7 +105,7 @@ def notes_as_quotes(lines: Sequence[str]) -> list[str]:
     """Return lines with the notes of documentation tools as quotations; each line stays where it is."""
     if not any(line.lstrip().startswith(("!!!", "???", "///", ":::")) for line in lines):
         return list(lines)
-    made: list[str] = []
+    output: list[str] = []
     fence = ""
     margin: int | None = None  # of an open MkDocs note
     marks: list[str] = []  # of open block notes
@@ -118,23 +118,23 @@ def notes_as_quotes(lines: Sequence[str]) -> list[str]:
         if margin is not None and text and depth < margin + 4:
             margin = None
         if margin is not None:
-            made.append(f"{' ' * margin}> {line[margin + 4 :]}")
+            output.append(f"{' ' * margin}> {line[margin + 4 :]}")
             continue
         prefix = "> " * len(marks)
         if not fence and (note := _MKDOCS.match(line)):
             margin = len(note["margin"])
             title = note["title"] if note["title"] is not None else note["kind"].capitalize()
-            made.append(f"{prefix}{note['margin']}> **{title or note['kind'].capitalize()}:**")
+            output.append(f"{prefix}{note['margin']}> **{title or note['kind'].capitalize()}:**")
         elif not fence and marks and text.rstrip() == marks[-1]:
             marks.pop()
-            made.append(("> " * len(marks)).rstrip())
+            output.append(("> " * len(marks)).rstrip())
         elif not fence and (note := _BLOCK_NOTE.match(line)) and note["kind"].lower() in _NOTES:
             marks.append(note["mark"])
             title = note["name"] or note["title"] or note["kind"].capitalize()
-            made.append(f"{prefix}> **{title.strip('{}')}:**")
+            output.append(f"{prefix}> **{title.strip('{}')}:**")
         else:
-            made.append(f"{prefix}{line}")
-    return made
+            output.append(f"{prefix}{line}")
+    return output
 
 
 class _Reader:
@@ -159,9 +159,9 @@ class _Reader:
                 if words:
                     yield DocumentPart("heading", int(token.tag[1]), words, (), first + 1, last)
             else:
-                made = self._block(tokens, at, end)
-                if made:
-                    yield DocumentPart(made[0].kind, 0, (), self._text(made), first + 1, last)
+                blocks = self._block(tokens, at, end)
+                if blocks:
+                    yield DocumentPart(blocks[0].kind, 0, (), self._text(blocks), first + 1, last)
             at = end + 1
 
     def _text(self, blocks: Sequence[MarkdownBlock]) -> DocumentText:
@@ -186,12 +186,12 @@ class _Reader:
 
     def _blocks(self, tokens: Sequence[Token], at: int, end: int) -> list[MarkdownBlock]:
         """Return the blocks of the tokens from `at` up to `end`."""
-        made: list[MarkdownBlock] = []
+        blocks: list[MarkdownBlock] = []
         while at < end:
             closing = _closing(tokens, at)
-            made += self._block(tokens, at, closing)
+            blocks += self._block(tokens, at, closing)
             at = closing + 1
-        return made
+        return blocks
 
     def _block(self, tokens: Sequence[Token], at: int, end: int) -> list[MarkdownBlock]:
         token = tokens[at]
@@ -266,14 +266,14 @@ class _Reader:
             return []
         self._depth += 1
         tokens = [token for token in _parser().parse(html_to_markdown(text)) if token.type != "html_block"]
-        made: list[MarkdownBlock] = []
+        blocks: list[MarkdownBlock] = []
         at = 0
         while at < len(tokens):
             end = _closing(tokens, at)
-            made += self._block(tokens, at, end)
+            blocks += self._block(tokens, at, end)
             at = end + 1
         self._depth -= 1
-        return made
+        return blocks
 
     # --- text
 

@@ -34,5 +34,5 @@ PROTOCOL = FileSection
 def sections(one: FileModel) -> dict[str, list[Block]]:
     """Return the blocks of each section by title, in page order; sections that the book leaves out are not built."""
     off = one.index.book.sections_off
-    made = {module.TITLE: module.blocks(one) for module in ordered_sections() if module.TITLE not in off}
-    return {title: blocks for title, blocks in made.items() if blocks}
+    by_title = {module.TITLE: module.blocks(one) for module in ordered_sections() if module.TITLE not in off}
+    return {title: blocks for title, blocks in by_title.items() if blocks}

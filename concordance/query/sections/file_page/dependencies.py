@@ -109,8 +109,8 @@ def _module(one: FileModel, module: str, rows: list[_ResolvedImport]) -> list[Pi
 
 
 def _name(one: FileModel, row: _ResolvedImport) -> Piece:
-    told = _format_import(row.row)
-    return one.ref(row.identity)._replace(label=told) if row.identity and not one.is_own(row.identity) else Mono(told)
+    label = _format_import(row.row)
+    return one.ref(row.identity)._replace(label=label) if row.identity and not one.is_own(row.identity) else Mono(label)
 
 
 def _format_import(row: Import) -> str:
@@ -145,12 +145,12 @@ def bridge_blocks(one: FileModel) -> list[Block]:
         return []
     found: list[Block] = [Heading(3, ["Across Languages"])]
     if not parts:
-        return [*found, *(block for told, items in groups for block in (Text([f"{told}:"]), Items(items)))]
+        return [*found, *(block for heading, items in groups for block in (Text([f"{heading}:"]), Items(items)))]
     refs: list[Piece] = [
         Ref(To.FILE, one.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, place)
         for number, place in enumerate(range(BRIDGES_PART, BRIDGES_PART + len(parts)), 1)
     ]
-    counts = [Item([f"{told}: {count_noun(len(items), 'name')}"]) for told, items in groups]
+    counts = [Item([f"{heading}: {count_noun(len(items), 'name')}"]) for heading, items in groups]
     return [*found, Items(counts), Text(["The names are on ", *join_in_sentence(refs), "."])]
 
 
@@ -162,16 +162,16 @@ def bridge_parts(one: FileModel) -> list[list[Block]]:
         return []
     parts: list[list[Block]] = [[]]
     left = _MAX_BRIDGES_OF_PART
-    for told, items in groups:
+    for heading, items in groups:
         some: list[Item] = []
         for item in items:
             if left <= 0:
-                parts[-1] += [Text([f"{told}:"]), Items(some)] if some else []
+                parts[-1] += [Text([f"{heading}:"]), Items(some)] if some else []
                 parts.append([])
                 some, left = [], _MAX_BRIDGES_OF_PART
             some.append(item)
             left -= _link_count(item)
-        parts[-1] += [Text([f"{told}:"]), Items(some)]
+        parts[-1] += [Text([f"{heading}:"]), Items(some)]
     return parts
 
 
@@ -214,18 +214,18 @@ def _informative(one: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]
     index = one.index
     rows = [row for row in rows if row.bridge not in _NOTES]
     neighbours = (index.neighbours.users if into else index.neighbours.uses).get(one.ids.file, {})
-    told = {index.path_of_file(other) for other in neighbours}
+    linked = {index.path_of_file(other) for other in neighbours}
 
     def other_file(row: Bridge) -> str:
         return index.path_of(row.source if into else row.target) if row.target else ""
 
-    told.update(other_file(row) for row in rows if row.bridge != _MENTIONS)
+    linked.update(other_file(row) for row in rows if row.bridge != _MENTIONS)
     found = []
     for row in rows:
         if row.bridge == _MENTIONS:
-            if other_file(row) in told:
+            if other_file(row) in linked:
                 continue
-            told.add(other_file(row))
+            linked.add(other_file(row))
         found.append(row)
     return found
 
@@ -318,8 +318,8 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
         own = ref_of(one.index, target, short=True)
-        told: list[Piece] = [Mono(own.label) if target == one.ids.file else own, ": ", *join_in_sentence(names)]
-        yield Item([*told, ", " if names and sources else "", *sources])
+        pieces: list[Piece] = [Mono(own.label) if target == one.ids.file else own, ": ", *join_in_sentence(names)]
+        yield Item([*pieces, ", " if names and sources else "", *sources])
 
 
 def _bridge_label(one: FileModel, row: Bridge) -> Piece:

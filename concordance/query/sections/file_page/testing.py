@@ -70,8 +70,10 @@ def _testing(one: FileModel) -> list[Block]:
         return list(_by_package(one, package, loading) if loading else _named_by_tests(one))
     tests = [test.id for test in ranked_tests(one)]
     if not tests:
-        said = "The tests that reach it may run code for other devices instead; which select its device is not known."
-        return [Text([said])]
+        sentence = (
+            "The tests that reach it may run code for other devices instead; which select its device is not known."
+        )
+        return [Text([sentence])]
     named = tests[:MAX_TESTS]
     by_file = group_by_file(index, tests)
     shown = list(by_file)[:MAX_TEST_FILES]
@@ -133,8 +135,8 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
     note = ", which has its name" if items else ""
     items += [Item([Ref(To.FILE, path, "", path), note]) for path in same]
-    told = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
-    yield Text([_no_caller(one, told)])
+    heading = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
+    yield Text([_no_caller(one, heading)])
     left = len(items) - MAX_TEST_FILES
     cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
     if items:
@@ -149,16 +151,16 @@ def _no_code(one: FileModel) -> str:
     return "Calls are not extracted." if is_code and not is_read else "It defines no functions that a test could call."
 
 
-def _no_caller(one: FileModel, told: str) -> str:
+def _no_caller(one: FileModel, heading: str) -> str:
     """Return what is known of a file into which no call from a test was found; `told` says what test files follow."""
     if not_analysed(one.file):
-        return f"{told}:" if told else "Calls are not extracted."
+        return f"{heading}:" if heading else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        said = "It defines no functions: its code runs when it is imported." if is_module else _NO_FUNCTIONS
-        return f"{said} {told}:" if told else said
-    if told:
-        return f"{told}; which tests run it is not known, because {NOT_FOLLOWED}:"
+        sentence = "It defines no functions: its code runs when it is imported." if is_module else _NO_FUNCTIONS
+        return f"{sentence} {heading}:" if heading else sentence
+    if heading:
+        return f"{heading}; which tests run it is not known, because {NOT_FOLLOWED}:"
     if one.file.category == Category.TEST and one.index.has_tests:  # data, or code that a test runs as a program
         return f"No tests were recognised in it, and no call to it from a test was found; {NOT_FOLLOWED}."
     if not one.index.has_tests:

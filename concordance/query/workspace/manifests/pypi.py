@@ -122,7 +122,7 @@ def _constant(node: ast.expr | None) -> object:
 def _read_release(text: str) -> PackageManifest:
     head = text.partition("\n\n")[0]
     rows = [(match[1], match[2], head.count("\n", 0, match.start()) + 1) for match in _HEADER.finditer(head)]
-    said = {key: (value, line) for key, value, line in reversed(rows)}
-    name, line = said.get("Name", ("", 1))
+    fields = {key: (value, line) for key, value, line in reversed(rows)}
+    name, line = fields.get("Name", ("", 1))
     needs = (one for key, value, at in rows if key == "Requires-Dist" for one in _requirement(value, at))
-    return PackageManifest(_package(name, said.get("Version", ("", 1))[0], line), tuple(needs))
+    return PackageManifest(_package(name, fields.get("Version", ("", 1))[0], line), tuple(needs))
