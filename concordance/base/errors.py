@@ -58,7 +58,7 @@ class ToolFailed(ConcordanceError):
 
 
 class BrokenPlugin(ConcordanceError):
-    """A plug-in lacks what its folder's protocol asks for."""
+    """A plug-in lacks a part of its folder's protocol."""
 
 
 class ToolMissing(ToolFailed):

@@ -217,8 +217,8 @@ class TimeLimitExceeded(BaseException):
 def resource_limits(seconds: float, memory: int) -> Iterator[None]:
     """Limit the work that this process does in the block.
 
-    Raise TooLong after so many seconds of processor time, however busy the machine is, and MemoryError above the memory
-    limit.
+    Raise `TimeLimitExceeded` after `seconds` of processor time, however busy the machine is, and MemoryError above the
+    memory limit.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield

@@ -140,7 +140,7 @@ def _extended(package: str) -> Mapping[str, str]:
 
 
 def _parts(protocol: type | None) -> list[str]:
-    """The names that a protocol asks for."""
+    """The names that a protocol requires."""
     if protocol is None:
         return []
     stated = (name for name, value in vars(protocol).items() if callable(value) or isinstance(value, property))

@@ -167,7 +167,7 @@ def _narrowed(name: str, data: bytes, extension: str) -> str:
 
 
 def pixels(type_name: str, data: bytes) -> str:
-    """Return "640 × 480 pixels", or "" if the bytes do not tell."""
+    """Return "640 × 480 pixels", or "" if the size is not in the bytes that were read."""
     size = None
     if type_name == "PNG image" and len(data) >= 24:
         size = _number(data, 16, "big", 4), _number(data, 20, "big", 4)

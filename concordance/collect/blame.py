@@ -25,7 +25,7 @@ from concordance.collect.line_diff import align_lines
 
 SECONDS = 10.0  # maximum time for git
 _MAX_OUTPUT_BYTES = 64 << 20  # maximum bytes of git's output
-_ASKING = 3.0  # seconds for questions that git answers at once
+_ASKING = 3.0  # seconds for commands that git answers immediately
 _LIST = 1 << 20  # maximum bytes of a list of commits to ignore
 _SHORT = 10  # characters of an abbreviated commit id
 _LONGEST = 300  # maximum characters of a name or a summary

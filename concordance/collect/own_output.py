@@ -47,7 +47,7 @@ _FLIPPED = 8  # bytes of a signature that may be damaged
 
 
 class OwnBook(NamedTuple):
-    """A book that lies in a repository."""
+    """A book inside a repository."""
 
     folder: str  # in the repository
     pages: frozenset[str]  # relative to the book; those pages of the manifest that it may name
@@ -140,7 +140,7 @@ def read_book(root: str, folder: str) -> OwnBook | None:
             damaged = resembles_signature(beginning, SIGN) and _has_front(os.path.join(root, folder))
             if not damaged and not is_manifest(beginning):
                 return None
-            # A damaged manifest does not tell its pages: they are recognised by how they end.
+            # A damaged manifest does not list its pages: they are recognised by how their names end.
             return parse_manifest(folder, beginning + file.read()) or (
                 OwnBook(folder, frozenset(), True) if damaged else None
             )

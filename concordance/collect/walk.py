@@ -60,12 +60,12 @@ def find_root(start: str) -> str:
 
 
 def is_in_git(folder: str) -> bool:
-    """True if a folder is, or lies in, a git work tree."""
+    """True if a folder is, or is inside, a git work tree."""
     return bool(_folder_with(folder, (".git",)))
 
 
 def is_under_version_control(folder: str) -> bool:
-    """True if a folder is, or lies in, a work tree of a known version control system."""
+    """True if a folder is, or is inside, a work tree of a known version control system."""
     return bool(_folder_with(os.path.realpath(folder), CONTROL_FOLDERS - {OWN_FOLDER}))
 
 
@@ -406,7 +406,7 @@ def _open(root: str, path: str) -> FileIO:
 # Brings the list of a repository's files up to date where it is known which paths may have changed.
 #
 # In: the last list, and paths. Out: the list as a walk of the whole would give it, at the cost of those paths alone;
-# None where only a walk can tell: a folder came or went, git's rules of what it ignores changed, a book may have.
+# None if only a walk can tell: a folder appeared or disappeared, git's ignore rules changed, or perhaps a book did.
 
 
 def update_listing(root: str, entries: list[ListedFile], paths: Collection[str]) -> list[ListedFile] | None:

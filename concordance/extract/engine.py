@@ -1,7 +1,7 @@
 """The entry point of extraction: run a file's language reader, then add what every language shares.
 
 In: a file's text and its language. Out: `FileFacts`, always. If a reader raises, its file loses the facts that the
-reader was to provide and gets a finding instead; the build goes on. A plug-in that cannot be used at all ends it.
+reader was to provide and gets a finding instead; the build continues. A plug-in that cannot be used at all ends it.
 """
 
 from __future__ import annotations

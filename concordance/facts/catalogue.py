@@ -40,7 +40,7 @@ class ProvidedPackage(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """A package that a manifest asks for."""
+    """A package that a manifest requires."""
 
     ecosystem: str
     name: str

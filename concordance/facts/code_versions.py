@@ -2,7 +2,7 @@
 
 In: this installation. Out: short strings that change whenever the code, the types that it fills or a grammar changes.
 They are digests of the files themselves, so nobody has to remember to increase a number. A process computes each once:
-it goes on with the code that it has loaded, whatever becomes of the files.
+it keeps running the code that it has loaded, even if the files change.
 """
 
 from __future__ import annotations

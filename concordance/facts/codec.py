@@ -214,7 +214,7 @@ def _links_decoder() -> msgspec.msgpack.Decoder[Links]:
 
 
 @cache
-def _named_decoder() -> msgspec.msgpack.Decoder[FileScopes]:
+def _scopes_decoder() -> msgspec.msgpack.Decoder[FileScopes]:
     return msgspec.msgpack.Decoder(FileScopes)
 
 
@@ -236,13 +236,13 @@ def unpack_bases(data: bytes) -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _judged_decoder() -> msgspec.msgpack.Decoder[FileFindings]:
+def _findings_decoder() -> msgspec.msgpack.Decoder[FileFindings]:
     return msgspec.msgpack.Decoder(FileFindings)
 
 
 def unpack_findings(data: bytes) -> tuple[Finding, ...]:
     """Decode the findings in a file's facts, at a fraction of the cost of all facts."""
-    return _judged_decoder().decode(data).findings
+    return _findings_decoder().decode(data).findings
 
 
 @cache
@@ -255,9 +255,9 @@ def unpack_remarks(data: bytes) -> tuple[Finding, ...]:
     return _remarks_decoder().decode(data)
 
 
-def unpack_named(data: bytes) -> FileScopes:
+def unpack_scopes(data: bytes) -> FileScopes:
     """Decode the names in a file's facts, at a tenth of the cost of all facts."""
-    return _named_decoder().decode(data)
+    return _scopes_decoder().decode(data)
 
 
 def unpack_names(occurrences: Columns) -> tuple[str, ...]:
@@ -269,12 +269,12 @@ def unpack_names(occurrences: Columns) -> tuple[str, ...]:
 
 def unpack_terms(data: bytes) -> tuple[Term, ...]:
     """Decode only the terms in a file's facts."""
-    return decode_terms(unpack_named(data).terms)
+    return decode_terms(unpack_scopes(data).terms)
 
 
 def terms_in(data: bytes) -> bytes:
     """Return the terms in a file's facts, still encoded; empty if there are none."""
-    terms = bytes(unpack_named(data).terms)
+    terms = bytes(unpack_scopes(data).terms)
     return terms if terms != pack_terms(()) else b""
 
 
@@ -356,12 +356,12 @@ def pack(facts: FileFacts | Flow | Links | tuple[End, ...]) -> bytes:
         return _encoder().encode(_text_only(facts))
 
 
-def pack_asks(asks: list[ForeignName]) -> bytes:
+def pack_foreign_names(asks: list[ForeignName]) -> bytes:
     """Encode the names that a file looks for in other languages."""
     return _encoder().encode(asks)
 
 
-def unpack_asks(data: bytes) -> list[ForeignName]:
+def unpack_foreign_names(data: bytes) -> list[ForeignName]:
     """Decode the names that a file looks for in other languages."""
     return msgspec.msgpack.decode(data, type=list[ForeignName])
 

@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 import msgspec
-import tantivy
 
 from concordance.base.model import (
     Category,
@@ -40,12 +39,11 @@ from concordance.facts.codec import (
     unpack_findings,
     unpack_flow,
     unpack_links,
-    unpack_named,
     unpack_outline,
     unpack_remarks,
+    unpack_scopes,
     unpack_terms,
 )
-from concordance.facts.fulltext.index import IndexShard
 from concordance.facts.links.bridge_rows import SYMBOL, place_of
 from concordance.facts.links.bridge_rows import SymbolPlace as SymbolPlace
 from concordance.facts.links.rows import Columns
@@ -54,8 +52,7 @@ from concordance.facts.store import Store
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect
 
-_MAX_FILES = 8
-_HAS_KEY = "(name != '' OR key != '')"  # in this order, the key is read only for empty names, which the index has not
+_HAS_KEY = "(name != '' OR key != '')"  # the key, which the index lacks, is read only if the name is empty
 Value = TypeVar("Value")
 
 
@@ -125,7 +122,7 @@ class Facts(Store):
             return []
         own = self._decoded(unpack_findings, row[1]) if row[1] else ()
         theirs = self._decoded(unpack_remarks, row[2]) if row[2] else ()
-        kept = worth_reporting({*own, *theirs}, row[0])
+        kept = reportable_findings({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
     def ends(self, path: str) -> tuple[End, ...]:
@@ -136,14 +133,14 @@ class Facts(Store):
     def names_in(self, path: str) -> FileScopes:
         """Return the names and scopes of a file; empty if it was not read."""
         packed = self._packed("facts", path)
-        return self._decoded(unpack_named, packed) if packed is not None else FileScopes(msgspec.Raw())
+        return self._decoded(unpack_scopes, packed) if packed is not None else FileScopes(msgspec.Raw())
 
-    def named(self, name: str) -> list[SymbolPlace]:
+    def symbols_named(self, name: str) -> list[SymbolPlace]:
         """Return every symbol of a name."""
         query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
         return [place_of(row) for row in self._all(query, (name,))]
 
-    def named_by_macro(self, name: str) -> list[SymbolPlace]:
+    def symbols_named_by_macro(self, name: str) -> list[SymbolPlace]:
         """Return the symbols that a macro defines with the name as its first argument: `KERNEL(name)`."""
         query = f"{SYMBOL} WHERE name GLOB ? OR name GLOB ? ORDER BY file.path, place"
         asked = "".join(f"[{c}]" if c in "*?[" else c for c in name)
@@ -156,14 +153,14 @@ class Facts(Store):
         values = (name, schema.stored_path(path), place, name, limit)
         return [place_of(row) for row in self._rows(query, values)]
 
-    def starting(self, prefix: str, limit: int) -> list[SymbolPlace]:
+    def symbols_starting_with(self, prefix: str, limit: int) -> list[SymbolPlace]:
         """Return the symbols whose names start with a prefix, shortest names first."""
         # First the names: looking up the files of everything that starts with `test` would take ten times as long.
         names = "SELECT DISTINCT name FROM symbol WHERE name > ? AND name < ? ORDER BY length(name), name LIMIT ?"
         query = f"{SYMBOL} WHERE name IN ({names}) ORDER BY length(name), name, file.path, place LIMIT ?"
         return [place_of(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit, limit))]
 
-    def initialled(self, letters: str) -> list[str]:
+    def names_with_initials(self, letters: str) -> list[str]:
         """Return the names that contain some capital letters in this order, the first one at the beginning."""
         pattern = "".join(f"{letter}*" for letter in letters)
         query = "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? AND name GLOB ?"
@@ -342,7 +339,7 @@ class Facts(Store):
         return int(row[0]) if row else 0
 
     def symbols_of(self, path: str) -> list[tuple[int, str, str, int, int]]:
-        """Return the same for one file, in text order, and whether each symbol is a test."""
+        """Return id, key and kind of a file's symbols, whether it is only declared, and whether it is a test."""
         query = (
             "SELECT symbol.id, key, kind, declaration, test FROM symbol JOIN file ON symbol.file = file.id "
             "WHERE path = ? ORDER BY place"
@@ -412,12 +409,12 @@ class Facts(Store):
         return self._decoded(_trusted_targets, row[0]) if row else set()
 
     def used_from_files(self) -> Iterator[tuple[int, set[int]]]:
-        """Yield the same for each file that was linked, with the file's id."""
+        """Yield the id of each file that was linked, with the ids of what it uses, as `used_from` returns them."""
         for file, uses in self._rows("SELECT file, uses FROM linked"):
             yield file, self._decoded(_trusted_targets, uses)
 
     def term_files(self, least: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the terms that at least so many files contain, with the number of these files."""
+        """Yield the terms that at least `least` files contain, with the number of these files."""
         return self._rows("SELECT text, files FROM term WHERE files >= ?", (least,))
 
     def all_terms(self) -> dict[int, bytes]:
@@ -478,7 +475,7 @@ class Facts(Store):
         for path, category, own, theirs in self._rows(query):
             found = self._decoded(unpack_findings, own) if own else ()
             found += self._decoded(unpack_remarks, theirs) if theirs else ()
-            if shown := worth_reporting(dict.fromkeys(found), category):
+            if shown := reportable_findings(dict.fromkeys(found), category):
                 yield schema.path_from(path), shown
 
     def links_by_trust(self) -> dict[Trust, int]:
@@ -491,7 +488,7 @@ class Facts(Store):
         return counts
 
 
-def worth_reporting(findings: Iterable[Finding], category: str) -> list[Finding]:
+def reportable_findings(findings: Iterable[Finding], category: str) -> list[Finding]:
     """Return the findings, for tests and benchmarks only those that are worth reporting there."""
     trial = category in (Category.TEST, Category.BENCHMARK)
     return [finding for finding in findings if finding.everywhere or not trial]
@@ -511,22 +508,3 @@ def _parts(values: Iterable[Value]) -> Iterator[tuple[Value, ...]]:
     left = iter(values)
     while part := tuple(islice(left, 500)):
         yield part
-
-
-# --- misspelt names
-# The full-text index finds words within a few wrong letters in a fraction of a millisecond; comparing all names of a
-# large repository takes a tenth of a second.
-
-
-def files_defining_similar(shards: list[IndexShard], name: str) -> list[str]:
-    """Return some of the files that define a name within a wrong letter or two, nearest first."""
-    found: dict[str, None] = {}
-    for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
-        for shard in shards:
-            if shard.count:
-                query = tantivy.Query.fuzzy_term_query(shard._schemas[0], "defs", name.lower(), distance, True, False)
-                hits = shard._files.search(query, _MAX_FILES, count=False).hits
-                found.update((str(shard._files.doc(at)["path"][0]), None) for _, at in hits)
-        if found:
-            break
-    return list(found)

@@ -145,6 +145,6 @@ def id_metadata(top: int, fresh: bool) -> dict[str, str]:
     return {"top": str(top), **({"first top": str(top)} if fresh else {})}
 
 
-def is_outgrown(meta: Mapping[str, str]) -> bool:
+def has_too_many_unused_ids(meta: Mapping[str, str]) -> bool:
     """True if so many ids belong to removed files and symbols that a rebuilt store would be much smaller."""
     return int(meta.get("top", "0")) > _TIMES * int(meta.get("first top", "0")) + _ALWAYS

@@ -21,7 +21,7 @@ import msgspec
 from concordance.base.errors import StoreBroken, StoreFailed
 from concordance.base.model import File, FileHistory, Finding
 from concordance.facts import schema
-from concordance.facts.codec import unpack_asks, unpack_terms
+from concordance.facts.codec import unpack_foreign_names, unpack_terms
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.commit import commit
 from concordance.facts.integrity.failures import FAILURES, is_disk_error, is_disk_full
@@ -254,7 +254,7 @@ class StoreWriter:
                 had = links_rows.remove(self._connection, file)
                 self.delta.add_links(file, had, links_rows.FileLinks(), self.owner)
             for row in rows:
-                asks = unpack_asks(row.asks) if row.asks else ()
+                asks = unpack_foreign_names(row.asks) if row.asks else ()
                 self.delta.add_foreign_names(links_rows.foreign_names(self._connection, row.file), asks)
                 self.delta.add_links(row.file, *links_rows.replace(self._connection, row), self.owner)
 

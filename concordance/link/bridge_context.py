@@ -132,7 +132,7 @@ class BridgeContext:
     @cached_property
     def _foreign_names(self) -> dict[str, list[ForeignName]]:
         found: dict[str, list[ForeignName]] = {}
-        rows = self._store.asks()
+        rows = self._store.foreign_names()
         for row in self._files:
             for one in rows.get(row.id, ()):
                 found.setdefault(one.name, []).append(one)

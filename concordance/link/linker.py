@@ -25,7 +25,7 @@ from concordance.base.model import (
     role_bit,
     unpack_column,
 )
-from concordance.facts.codec import pack, pack_asks, pack_targets
+from concordance.facts.codec import pack, pack_foreign_names, pack_targets
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
 from concordance.link import implicit_runs
@@ -38,7 +38,7 @@ _IMPORT = role_bit(Role.IMPORT)
 _DECLARE = role_bit(Role.DECLARE)
 _CALL = role_bit(Role.CALL)
 _WRITE = role_bit(Role.WRITE)
-_ID_BITS = 32  # an id fits into so many
+_ID_BITS = 32  # bits that an id fits into
 _ID_MASK = (1 << _ID_BITS) - 1
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
 _MAX_ANCESTORS = 64  # ancestors of a class; a longer chain is a mistake in the linked code
@@ -136,7 +136,7 @@ class Linker:
             names, "foreign_names", None
         )
         rows = foreign_names(file, targets) if foreign_names is not None else []
-        return pack_asks(rows) if rows else b""
+        return pack_foreign_names(rows) if rows else b""
 
     def _included(self, names: LanguageLinker | None, number: int) -> bytes | None:
         included: Callable[[int], list[int]] | None = getattr(names, "included", None)

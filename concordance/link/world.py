@@ -216,7 +216,7 @@ class LinkWorld:
 
     @property
     def exceeds_memory_limit(self) -> bool:
-        """True if so many flows are unpacked that some should be dropped."""
+        """True if the unpacked flows take more memory than they should."""
         return self._unpacked > _MAX_UNPACKED_BYTES
 
     def unload(self, languages: Container[str]) -> None:

@@ -77,7 +77,7 @@ def review_change(
 
 
 def review_work_tree(index: Index, out: str, config: Config) -> list[Row]:
-    """Return what the uncommitted changes may break, for a coding agent; nothing is forked, since servers ask this."""
+    """Return what the uncommitted changes may break, for a coding agent. Starts no processes: servers call this."""
     here = replace(config, jobs=0)
     return _review(index, (), out, here, lambda done, total: None)[0].rows_for_agents()
 

@@ -70,7 +70,7 @@ def read_last_build(folder: str, readers: str, cached: LastBuild | None = None) 
     try:
         with Facts(folder, alone=True) as facts:
             meta = facts.meta()
-            if meta.get("readers") != readers or schema.is_outgrown(meta):
+            if meta.get("readers") != readers or schema.has_too_many_unused_ids(meta):
                 return None
             if cached is not None and cached.meta.get("started") == meta.get("started"):
                 return cached._replace(meta=meta)

@@ -176,7 +176,7 @@ def candidate_names(name: str) -> list[str]:
 
 
 def operator_meant(index: Index, written: str) -> OperatorInfo | None:
-    """Return the operator that a name as written in Python, C++ or a table means, or None."""
+    """Return the operator that a name, as written in Python, C++ or a table, refers to; None if there is none."""
     some = candidate_names(written) if _has_schema(index, candidate_names(written)) else ()
     found = [one for name in some if (one := operator(index, without_overload(name))) is not None]
     return next((one for one in found if written in called_in_python(one)), found[0] if found else None)
@@ -189,7 +189,7 @@ def _has_schema(index: Index, some: list[str]) -> bool:
 
 
 def entries(index: Index, written: str) -> list[Bridge]:
-    """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
+    """Return the schemas of the operator that a name, as written in Python, C++ or a table, refers to; may be empty."""
     one = operator_meant(index, written)
     if one is None:
         return []

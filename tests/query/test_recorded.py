@@ -48,7 +48,7 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
     "used_from": (RESOLVED, _path),
     "users_of_file": (USED_BY, _path),
     "change": ({Aspect.HISTORY}, _path),
-    "named": (NAMED, lambda index, name: [name]),
+    "symbols_named": (NAMED, lambda index, name: [name]),
     "ids_named": (NAMED, lambda index, names: names),
     "unresolved_count": ({Aspect.RESOLVED}, lambda index, name: [WHOLE_TABLE]),
     "place": ({Aspect.TEXT, Aspect.DISPLAY_NAMES}, _file_of_id),
@@ -70,7 +70,7 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
 }  # fmt: skip
 # Questions about the whole repository: only what all pages share, or a page that depends on everything, may ask them.
 OF_THE_WHOLE = {
-    "files", "named_by_macro", "symbols", "starting", "initialled", "terms_like", "symbol_count", "distinct_names",
+    "files", "symbols_named_by_macro", "symbols", "symbols_starting_with", "names_with_initials", "terms_like", "symbol_count", "distinct_names",
     "file_rows", "symbol_ids", "owners", "owners_since", "analysis_result", "tests", "ranks", "unresolved_total",
     "symbol_keys", "ids_by_name", "name_count", "files_without_keys", "used_from_files", "term_files", "all_terms", "read_paths", "read_count", "macros", "changes",
     "all_findings", "links_by_trust",

@@ -17,7 +17,7 @@ from concordance.base.model import End, Symbol
 from concordance.extract.reading.rule_context import RuleContext
 
 PACKAGE = "concordance.extract.bridges"
-# The most ends that one plug-in may find in a file: a fixed number, plus one per so many bytes. A makefile rule yields
+# The most ends that one plug-in may find in a file: a fixed number, and more in a larger file. A makefile rule yields
 # its targets times its prerequisites, which can explode; real files stay far below the limit.
 _MAX_ENDS = 5000
 _BYTES_PER_END = 32

@@ -165,7 +165,7 @@ def _directives(context: RuleContext) -> Iterator[tuple[int, str]]:
 
 
 def _directives_in_text(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the same for reST in a file with a plain-text extension."""
+    """Yield what directives document in reST in a file with a plain-text extension."""
     classes: list[tuple[int, str]] = []  # open classes: indentation, name
     for match in _MANUAL.finditer(data):
         name, depth = match[3].decode(), len(match[1])

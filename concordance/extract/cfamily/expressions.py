@@ -2,7 +2,7 @@
 
 In: offsets, and the expressions of the names that end there. Out: expression numbers, 0 if unknown. A syntax tree would
 give the same at a higher cost: what precedes a "." is a name, a call with known brackets, a subscript, a cast or
-`this`, and its last byte tells which.
+`this`, and its last byte says which.
 """
 
 from __future__ import annotations

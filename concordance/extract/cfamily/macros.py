@@ -98,6 +98,7 @@ _CLOSING = re.compile(rb"(?:[A-Z][A-Z0-9_]*\s+)*[}\s;]+(?:\s*[A-Z][A-Z0-9_]*)*")
 _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".hip", ".m", ".mm")
+_MAX_ARGUMENTS = 200_000  # bytes in which a closing bracket is searched for
 _SPACED = bytes(c if (chr(c).isalnum() and c < 128) or c == 95 else 32 for c in range(256))
 
 # Keywords: a repository may redefine them, but its code still reads as if it did not.
@@ -279,10 +280,10 @@ class Blanked:
         self.data[at : at + len(what)] = what
 
 
-def closing_paren(lines: ScannedLines, at: int, limit: int = 200_000) -> int:
+def closing_paren(lines: ScannedLines, at: int) -> int:
     """Return the offset after the bracket that closes the one at `at`; -1 if there is none."""
     depth = 0
-    for match in _BRACKET.finditer(lines.data, at, at + limit):
+    for match in _BRACKET.finditer(lines.data, at, at + _MAX_ARGUMENTS):
         if lines.in_code(match.start()):
             depth += 1 if match[0] == b"(" else -1
             if depth == 0:

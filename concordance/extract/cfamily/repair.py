@@ -268,7 +268,7 @@ class ErrorCauses:
         return found
 
     def _type_arguments(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """Cause: the same for a macro whose name does not look like one."""
+        """Cause: a macro used as a statement, whose name does not look like a macro's."""
         start, end = self._window(spot, 1, 1)
         return [
             (*m.span(1), b"0" + to_spaces(m[1][1:])) for m in _TYPE_ARGUMENT.finditer(self.code, start, end)

@@ -17,7 +17,7 @@ from concordance.base.model import PatternPlace
 from concordance.extract.reading.pattern_context import Finder, PatternContext
 
 PACKAGE = "concordance.extract.patterns"
-_NAMESAKE = re.compile(r"\+\d+")  # what tells the keys of overloads apart
+_NAMESAKE = re.compile(r"\+\d+")  # the suffix that distinguishes the keys of overloads
 
 
 class PatternModule(Protocol):

@@ -53,7 +53,7 @@ def _pattern_rules(file: PatternContext) -> Iterator[Place]:
 
 
 def _is_workflow(file: PatternContext) -> bool:
-    """True if a YAML file has the keys of a GitHub workflow; where it lies is not known here."""
+    """True if a YAML file has the keys of a GitHub workflow; its path is not known here."""
     return {"on", "jobs"} <= file.members_of(-1).keys()
 
 

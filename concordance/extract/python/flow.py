@@ -383,7 +383,7 @@ def _leaves(body: Node) -> bool:
 
 
 def record_fixtures(woven: FlowBuilder) -> None:
-    """Record what the tests and fixtures of a file ask for and provide."""
+    """Record the fixtures that the tests and fixtures of a file request and provide."""
     for place, symbol in enumerate(woven.symbols):
         if symbol.kind not in FUNCTION_KINDS:
             continue
@@ -414,5 +414,5 @@ def _fixture_decorator(symbol: Symbol) -> str | None:
 
 
 def _used_fixtures(symbol: Symbol) -> list[str]:
-    """Return the fixtures that a function's decorators ask for."""
+    """Return the fixtures that a function's decorators request."""
     return [name for one in symbol.modifiers if "usefixtures(" in one for name in _USED.findall(one)]

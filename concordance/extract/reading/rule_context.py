@@ -301,7 +301,7 @@ class RuleContext:
         return re.search(f"{measured}|{written}|{cut}", before) is not None
 
     def in_comment(self, at: int) -> bool:
-        """True if an offset lies in a comment."""
+        """True if an offset is in a comment."""
         place = bisect_right(self._comment_starts, at) - 1
         return place >= 0 and at < self._comment_ends[place]
 

@@ -176,7 +176,7 @@ def _attach_outside_methods(woven: FlowBuilder) -> None:
 
 
 def _class_around(woven: FlowBuilder, scope: int) -> int:
-    """Return the class that a scope lies in; in an `impl` block, the class of the methods."""
+    """Return the class around a scope; in an `impl` block, the class of the methods."""
     while scope >= 0:
         symbol = woven.scopes[scope].symbol
         while symbol >= 0:

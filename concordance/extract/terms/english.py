@@ -250,7 +250,7 @@ _IRREGULAR = {
 
 
 def singular(word: str) -> str:
-    """Return the singular of a lower-case word, as far as its ending tells."""
+    """Return the singular of a lower-case word, as far as its ending shows."""
     if word[-1] != "s" or len(word) < 4:
         return _IRREGULAR.get(word, word)
     if word in _IRREGULAR:

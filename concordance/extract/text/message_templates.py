@@ -49,12 +49,12 @@ def _gap(written: str) -> str:
     return f" {PLACEHOLDER}" if written[0].isspace() else PLACEHOLDER
 
 
-def insert_placeholders(text: str, printed: bool = True) -> str:
+def insert_placeholders(text: str) -> str:
     """Return a literal's text with a placeholder for each inserted value."""
     text = text.replace("{{", "\0").replace("}}", "\1")
     if "{" in text:
         text = _BRACED.sub(PLACEHOLDER, text)
-    if printed and "%" in text:
+    if "%" in text:
         text = _NAMED.sub(PLACEHOLDER, _PRINTED.sub(PLACEHOLDER, text.replace("%%", "\2"))).replace("\2", "%")
     return text.replace("\0", "{").replace("\1", "}")
 

@@ -133,7 +133,7 @@ def _extend_range(text: str, start: int, end: int, period: int) -> tuple[int, in
 
 
 def is_unparsable(data: bytes, grammar: trees.Grammar) -> bool:
-    """True if the parser would skip so many tokens that its time grows with the square of the size."""
+    """True if the parser would skip so many tokens that its time would grow with the square of the size."""
     if len(data) <= _PIECE:
         return False
     tools = trees.compile_grammar(grammar)

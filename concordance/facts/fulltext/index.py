@@ -2,8 +2,8 @@
 
 In: a file's text and facts, split into words by a worker (`prepare_file`). Out: `REPO/.concordance/text/`, which holds
 tantivy indexes, and `IndexShard`s to query them. Whole files have fields (path, names, documentation, text); pieces
-have only text, with positions for phrases. Source is in another shard (here: shelf) than the rest, so that the
-frequency of a word in tests does not affect its weight in source. A first index is written next to its place and
+have only text, with positions for phrases. Source is in a shard of its own, so that the frequency of a word in tests
+does not affect its weight in source. A first index is written next to its place and
 renamed; a reader sees what was last committed.
 
 Index and store cannot be committed at the same moment. So before the index is changed, it records which store it was
@@ -46,8 +46,9 @@ _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData
 _ABANDONED = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
 _DESCRIPTION_FILE = "made"  # the file in which an index describes itself
 _HEAP = 50_000_000  # bytes of memory for a writer
-# tantivy merges an index as soon as it has so many segments of at most so many documents.
+# tantivy merges an index as soon as it has this many segments with at most this many documents each.
 _MERGED_SEGMENTS, _SMALL_SEGMENT = 8, 10_000
+_MAX_SIMILAR = 8  # files of each shard that define a similar name
 _FILLER = "\0"  # the path of a document that only makes a segment
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # files that are named after their folder
 
@@ -87,12 +88,12 @@ def prepare_file(path: str, text: str, facts: FileFacts, words: WordNormalizer) 
     row = PreparedFile(
         words.of(base), words.of(folder), words.of(" ".join(symbol.name for symbol in code)),
         _names(lower), _names(dict.fromkeys(dotted)),
-        words.of(docs), _is_of_tests(facts), tuple(words.chunks(text)),
+        words.of(docs), _is_mostly_tests(facts), tuple(words.chunks(text)),
     )  # fmt: skip
     return _ENCODER.encode(row)
 
 
-def _is_of_tests(facts: FileFacts) -> bool:
+def _is_mostly_tests(facts: FileFacts) -> bool:
     functions = [symbol.name for symbol in facts.symbols if symbol.kind in FUNCTION_KINDS]
     return len(functions) > 1 and sum(name.lower().startswith("test") for name in functions) * 2 > len(functions)
 
@@ -252,21 +253,27 @@ class TextWriter:
 
 
 class _Segment(msgspec.Struct):
+    """A segment of an index, as tantivy lists it."""
+
     max_doc: int  # the number of its documents, including deleted ones
 
 
 class _IndexMeta(msgspec.Struct):
-    """What is needed of the file in which tantivy lists the segments of an index."""
+    """The part of tantivy's `meta.json` that is read here."""
 
     segments: list[_Segment]
 
 
 def merge_in_advance(folder: str) -> None:
-    """Merge the segments that the next update would have to merge, which takes a second for some thousand files. To be
-    called while nobody is waiting; the caller holds the lock of the store."""
+    """Merge the segments that the next update would have to merge, which takes a second for some thousand files.
+
+    Call this while nobody is waiting. The caller must hold the lock of the store.
+    """
     note = _note(folder)
     place = os.path.join(folder, "text")
-    due = [index_folder for index_folder in _homes(place) if note is not None and _is_merge_due(index_folder[0])]
+    due = [
+        index_folder for index_folder in _index_folders(place) if note is not None and _is_merge_due(index_folder[0])
+    ]
     if note is None or not due:
         return
     with watch_call(f"the full-text index {place} to be merged"):
@@ -290,7 +297,7 @@ def _is_merge_due(index_folder: str) -> bool:
     return sum(segment.max_doc <= _SMALL_SEGMENT for segment in meta.segments) == _MERGED_SEGMENTS - 1
 
 
-def _homes(place: str) -> list[tuple[str, bool]]:
+def _index_folders(place: str) -> list[tuple[str, bool]]:
     """Return the folders of all indexes, and whether each is of pieces."""
     return [(_shard_folder(place, shard, pieces), pieces) for shard in SHARDS for pieces in (False, True)]
 
@@ -318,8 +325,10 @@ def _note(folder: str) -> _Note | None:
     note = checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note)
     if note is None or note.version != _version() or _has_links(place):
         return None
-    there = all(os.path.isfile(os.path.join(index_folder, "meta.json")) for index_folder, _ in _homes(place))
-    return note if there and not checksums.damaged_files(place, _DESCRIPTION_FILE) else None
+    is_complete = all(
+        os.path.isfile(os.path.join(index_folder, "meta.json")) for index_folder, _ in _index_folders(place)
+    )
+    return note if is_complete and not checksums.damaged_files(place, _DESCRIPTION_FILE) else None
 
 
 def damaged_index_files(folder: str) -> list[str]:
@@ -331,7 +340,7 @@ def damaged_index_files(folder: str) -> list[str]:
 
 
 def _has_links(place: str) -> bool:
-    """True if an index contains a link: a repository may come with an index of its own making."""
+    """True if an index contains a link: a repository may contain an index that somebody else made."""
     tops = os.walk(place)
     return os.path.islink(place) or any(
         os.path.islink(os.path.join(top, name)) for top, folders, names in tops for name in (*folders, *names)
@@ -428,6 +437,13 @@ class IndexShard:
         rows = zip(numbers, lines, found, strict=True)
         return [PieceHit(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
 
+    def paths_defining_similar(self, name: str, distance: int, limit: int) -> list[str]:
+        """Return files that define a name with up to `distance` wrong letters, best first."""
+        if not self.count:
+            return []
+        query = tantivy.Query.fuzzy_term_query(self._schemas[0], "defs", name, distance, True, False)
+        return [str(self._files.doc(at)["path"][0]) for _, at in self._files.search(query, limit, count=False).hits]
+
     def path(self, hit: FileHit | PieceHit) -> str:
         """Return the path of a file that was found."""
         searcher = self._files if isinstance(hit, FileHit) else self._pieces
@@ -463,7 +479,22 @@ def open_shards(folder: str) -> list[IndexShard]:
     return []
 
 
-# --- watches calls into native libraries, which cannot be interrupted
+def files_defining_similar(shards: list[IndexShard], name: str) -> list[str]:
+    """Return some of the files that define a name within a wrong letter or two, nearest first.
+
+    The index finds them in a fraction of a millisecond; comparing all names of a large repository takes a tenth of a
+    second.
+    """
+    for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
+        found = [
+            path for shard in shards for path in shard.paths_defining_similar(name.lower(), distance, _MAX_SIMILAR)
+        ]
+        if found:
+            return list(dict.fromkeys(found))
+    return []
+
+
+# --- watch calls into native libraries, which cannot be interrupted
 # In: a description of what is being waited for. Out: nothing if the call returns in time. Otherwise a message says what
 # is being waited for, and after a long time the program is ended with a message: only `kill -9` could end it otherwise,
 # and the store is designed to survive that. The watching thread ends with the call, so that the process may fork again.
@@ -491,12 +522,14 @@ def _watch(task: str, done: threading.Event, notice: float, limit: float) -> Non
     while not done.wait(notice):
         waited += notice
         if waited >= limit:
-            _say(f"concord: gave up waiting for {task} after {waited:,.0f} s; the last complete store is unchanged")
+            _write_stderr(
+                f"concord: gave up waiting for {task} after {waited:,.0f} s; the last complete store is unchanged"
+            )
             os._exit(1)
-        _say(f"still waiting for {task} after {waited:,.0f} s")
+        _write_stderr(f"still waiting for {task} after {waited:,.0f} s")
 
 
-def _say(word: str) -> None:
+def _write_stderr(line: str) -> None:
     """Write a line to standard error by a direct system call: the main thread may hold any lock."""
     with suppress(OSError):
-        os.write(2, f"{word}\n".encode("utf-8", "backslashreplace"))
+        os.write(2, f"{line}\n".encode("utf-8", "backslashreplace"))

@@ -135,7 +135,7 @@ class _HashedStream:
         self.digest = blake2b(digest_size=32)
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes; EOFError if there are fewer, or more in total than there may be."""
+        """Return `size` bytes; raise EOFError if there are fewer, or if the total exceeds the limit."""
         self._left -= size
         if self._left < 0:
             raise EOFError
@@ -149,7 +149,7 @@ class _HashedStream:
         return bytes(data)
 
     def pieces(self, size: int) -> Iterator[bytes]:
-        """Yield so many bytes piece by piece."""
+        """Yield `size` bytes piece by piece."""
         for at in range(0, size, _PIECE):
             yield self.read(min(_PIECE, size - at))
 

@@ -161,7 +161,7 @@ def _remove_lock_file(path: str, handle: int) -> None:
 
 
 def _holder(handle: int) -> LockHolder | None:
-    """Return the holder of a lock; None if the lock file does not tell."""
+    """Return the holder of a lock; None if the lock file does not say."""
     try:
         pid, began, since, system = os.pread(handle, 200, 0).decode("ascii").split()
         return LockHolder(int(pid), int(began), int(since), system)
@@ -170,7 +170,7 @@ def _holder(handle: int) -> LockHolder | None:
 
 
 def _start_time(pid: int) -> int:
-    """Return the start time of a process in the system's ticks; 0 if there is none or the system does not tell."""
+    """Return the start time of a process in the system's ticks; 0 if there is none or the system does not say."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

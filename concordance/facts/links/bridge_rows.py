@@ -15,7 +15,7 @@ import msgspec
 
 from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences
 from concordance.facts import schema
-from concordance.facts.codec import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
+from concordance.facts.codec import unpack_ends, unpack_foreign_names, unpack_links, unpack_names, unpack_scopes
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 
 SYMBOL = (
@@ -79,11 +79,11 @@ class BridgeReads:
         with self._guarded():
             return {file: unpack_ends(packed) for file, packed in self._run.execute("SELECT file, packed FROM ends")}
 
-    def asks(self) -> dict[int, list[ForeignName]]:
+    def foreign_names(self) -> dict[int, list[ForeignName]]:
         """Return the names that files look for in other languages, by file id."""
         with self._guarded():
             rows = self._run.execute("SELECT file, packed FROM asks").fetchall()
-            return {file: unpack_asks(packed) for file, packed in rows}
+            return {file: unpack_foreign_names(packed) for file, packed in rows}
 
     def symbols_named(self, name: str) -> list[SymbolPlace]:
         """Return every symbol of a name, in path order."""
@@ -114,7 +114,7 @@ class BridgeReads:
             row = self._run.execute("SELECT packed FROM facts WHERE file = ?", (file,)).fetchone()
         if row is None:
             return Occurrences()
-        columns = unpack_named(row[0]).occurrences
+        columns = unpack_scopes(row[0]).occurrences
         return Occurrences(unpack_names(columns), *columns[1:])
 
     def links(self, file: int) -> Links:

@@ -98,7 +98,7 @@ def is_executing(one: int) -> bool:
 
 
 def sorted_numbers(numbers: Iterable[int], bits: int = 64) -> array[int]:
-    """Sort numbers of so many bits. A list of millions of them takes 40 bytes each, so they are sorted share by
+    """Sort numbers of at most `bits` bits. A list of millions of them takes 40 bytes each, so they are sorted share by
     share."""
     shares = [array("Q") for _ in range(1 << _SHARE_BITS)]
     for number in numbers:

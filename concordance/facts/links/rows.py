@@ -15,7 +15,7 @@ import msgspec
 
 from concordance.base.model import ForeignName, unpack_column
 from concordance.facts import schema
-from concordance.facts.codec import unpack_asks
+from concordance.facts.codec import unpack_foreign_names
 
 Columns = tuple[bytes, ...]
 
@@ -141,7 +141,7 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
 def foreign_names(run: sqlite3.Connection, file: int) -> list[ForeignName]:
     """Return the names that a file looks for in other languages."""
     row = run.execute("SELECT packed FROM asks WHERE file = ?", (file,)).fetchone()
-    return unpack_asks(row[0]) if row else []
+    return unpack_foreign_names(row[0]) if row else []
 
 
 def remove(run: sqlite3.Connection, file: int) -> FileLinks:

@@ -357,7 +357,7 @@ def pack_slots(slots: Iterable[int]) -> bytes:
     return array("I", sorted(slots)).tobytes()
 
 
-def holds_any(slots: bytes, wanted: Iterable[int]) -> bool:
+def contains_any_slot(slots: bytes, wanted: Iterable[int]) -> bool:
     """True if encoded slots contain any of the given ones."""
     known = slot_array(slots)
     places = ((one, bisect_left(known, one)) for one in wanted)

@@ -16,7 +16,6 @@ from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 
 # ---
-# The definitions to know: those that most files use, with what their authors say of them.
 #
 # In: an index, and a folder or some files. Out: rows, the most used first; of several definitions of one name the
 # most used one stands for all.

@@ -89,7 +89,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
 
 
 def nearest_tests(index: Index, asked: Sequence[SymbolPlace], count: int, edges: int) -> list[Row]:
-    """Return the most direct tests of symbols among those that a walk along so many edges meets.
+    """Return the most direct tests of symbols among those that a walk along at most MAX_EDGES edges meets.
 
     Thousands of tests reach what everything uses; where a few are wanted at once, ranking all of them takes too long.
     """

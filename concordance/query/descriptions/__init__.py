@@ -151,7 +151,7 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a summary of what a file defines; nothing if it defines nothing."""
     if _is_keyed(file) or language_of(file.language).category is Category.BUILD:
-        return config_summary(index, file, facts)
+        return config_summary(file, facts)
     if _is_prose(file):
         return []
     tests = summarize_tests(index, file, facts)
@@ -299,7 +299,7 @@ _MAX_NAMES = 3
 _DESCRIBED = frozenset(("description", "about", "summary"))
 
 
-def config_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def config_summary(file: File, facts: FileOutline) -> list[Piece]:
     """Return a summary of a configuration or build file; nothing if it has no keys and no targets."""
     way: Callable[[File, FileOutline], list[Piece]]
     if file.language == "cmake":

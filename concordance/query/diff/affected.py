@@ -57,7 +57,7 @@ class AffectedTests(NamedTuple):
     note: str
 
 
-def find_affected_tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> AffectedTests:
+def find_affected_tests(index: Index, symbols: SymbolChanges) -> AffectedTests:
     """Return the tests that a change affects, nearest first."""
     touched = [
         ChangeRow("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line":

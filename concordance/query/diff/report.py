@@ -73,7 +73,7 @@ def build_report(index: Index, comparison: Comparison) -> DiffReport:
         diff_dependencies.changed_folder_dependencies(before, after, renamed), "folder dependency"
     )
     cycles = rows.cycle_rows(diff_dependencies.changed_cycles(before, after, renamed))
-    tests = affected.find_affected_tests(index, comparison, symbols)
+    tests = affected.find_affected_tests(index, symbols)
     pages = affected.find_affected_pages(index, comparison, files, symbols, folders)
     return DiffReport(
         comparison, files, symbols.rows, dependencies, folders, cycles, tests.touched, tests.may_run,
@@ -160,13 +160,13 @@ def _summary(answer: DiffReport) -> list[Piece]:
             pieces.append(f"{name}: {changes}")
     if answer.may_run:
         pieces.append(f"{count_noun(len(answer.may_run), 'other test')} may run what changed")
-    return [*_join_pieces(pieces, "; "), "."] if pieces else ["No differences."]
+    return [*_join_pieces(pieces), "."] if pieces else ["No differences."]
 
 
-def _join_pieces(pieces: Sequence[Piece], between: str) -> list[Piece]:
+def _join_pieces(pieces: Sequence[Piece]) -> list[Piece]:
     found: list[Piece] = []
     for piece in pieces:
-        found += [between, piece] if found else [piece]
+        found += ["; ", piece] if found else [piece]
     return found
 
 

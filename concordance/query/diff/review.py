@@ -155,7 +155,7 @@ def _words(index: Index, name: str) -> tuple[str, ...]:
     parts = re.split(r"\.|::", name)
     if _DUNDER.fullmatch(parts[-1]):
         return ()
-    if len(index.facts.named(parts[-1])) <= 1:
+    if len(index.facts.symbols_named(parts[-1])) <= 1:
         return (parts[-1],)
     return (".".join(parts[-2:]), "::".join(parts[-2:])) if len(parts) > 1 else ()
 
@@ -207,7 +207,7 @@ def _named(index: Index, one: _ChangedName) -> Iterator[Row]:
     linker knows no definition for."""
     last = re.split(r"\.|::", one.name)[-1]
     language = index.language_of(one.path) if one.path in index.ids_by_path else ""
-    if any(language in ("", place.language) for place in index.facts.named(last)):
+    if any(language in ("", place.language) for place in index.facts.symbols_named(last)):
         return  # another definition has the name, so a mention of it may mean that one
     pattern = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
     importers = {index.path_of(user) for _, user, _, _, _ in index.facts.users_of_file(one.path)}

@@ -48,7 +48,7 @@ _SIGNATURE = 100  # characters up to which a signature is shown in place of a mi
 
 def provision_sentence(index: Index, folder: str) -> list[Block]:
     """Return who uses a folder, and its most used definitions; nothing if there are none. A build file that uses the
-    folder need not use its definitions, so the two are said one after the other."""
+    folder need not use its definitions, so these are two statements."""
     one = folders(index).all[folder]
     rows = key_definitions_of_folder(index, one, _PROVIDED)
     users = folders(index).around(folder)[1] if folder and rows and not one.mostly(Category.TEST) else Counter[str]()
@@ -65,7 +65,7 @@ def provision_sentence(index: Index, folder: str) -> list[Block]:
 
 
 def usage_sentences(index: Index, folder: str, with_users: bool = True) -> list[Block]:
-    """Return one sentence on what uses a folder, unless that is said already, and one on what it uses."""
+    """Return one sentence on what uses a folder, unless the page already says so, and one on what it uses."""
     if not folder:
         return []
     uses, users = folders(index).around(folder)

@@ -74,7 +74,7 @@ class IdsByText:
     def get(self, text: str, is_wanted: Callable[[int], bool] = lambda one: True) -> list[int]:
         """Return the ids that have a text, in no particular order.
 
-        `is_wanted` is asked first, because thousands of ids may have a text, and comparing takes longer.
+        `is_wanted` is checked first, because thousands of ids may have a text, and comparing takes longer.
         """
         numbers = self._numbers
         checksum = crc32(text.encode("utf-8", "surrogatepass"))

@@ -150,7 +150,7 @@ class BlockParser:
             groups, end = field_groups(lines, at, indent)
             output += sections.field_list(self, groups)
         elif sign in "@\\" and self.dialect.commands:
-            end = doxygen.command_block(self, lines, at, indent, output)
+            end = doxygen.command_block(self, lines, at, output)
         elif sign == "#" and self.dialect.headings and _HEADING.match(text):
             output.append(MarkdownBlock("text", self.words.label(text.strip("# "))))
             end = at + 1

@@ -95,7 +95,7 @@ def member_text(doc: str) -> str:
     return match[2] if match is not None and match[1].lower() not in _NEVER_NAMES else doc
 
 
-def command_block(reader: BlockReader, lines: Sequence[str], at: int, indent: int, output: list[MarkdownBlock]) -> int:
+def command_block(reader: BlockReader, lines: Sequence[str], at: int, output: list[MarkdownBlock]) -> int:
     """Parse the block that a command opens; return the line after it, or `at` if the line is not a command."""
     text = lines[at].strip()
     if _is_member(text, reader.language):

@@ -161,7 +161,7 @@ def _explain_unresolved(index: Index, file: OpenFile, row: Occurrence, expressio
     if imported:
         return imported
     if row.receiver != -1:
-        carry = len(index.facts.named(row.name))
+        carry = len(index.facts.symbols_named(row.name))
         if not carry:
             return f"no definition of {row.name} was found ({searched(index, file.file.language)})"
         many = f"{carry:,} definitions have" if carry > 1 else "one definition has"

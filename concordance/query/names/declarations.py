@@ -62,7 +62,7 @@ def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
         ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
         named = list(index.facts.places(ids).values())
     else:
-        named = index.facts.named(place.name)
+        named = index.facts.symbols_named(place.name)
     same = [other for other in named if other.id != place.id and _is_same_symbol(other, place, parent_names)]
     if not same or len(same) > _MAX_SYMBOLS or not any(other.declaration for other in (place, *same)):
         return []

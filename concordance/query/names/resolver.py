@@ -172,9 +172,9 @@ def _by_id(index: Index, question: str) -> list[Resolution]:
 
 def _by_name(index: Index, question: str) -> list[_Match]:
     parts = _parts(question)
-    whole = [_Match(place, 1) for place in index.facts.named(question)]
+    whole = [_Match(place, 1) for place in index.facts.symbols_named(question)]
     if len(parts) < 2:
-        matches = whole or [_Match(place, 1) for place in index.facts.named(parts[0])] if parts else whole
+        matches = whole or [_Match(place, 1) for place in index.facts.symbols_named(parts[0])] if parts else whole
         return _sorted(matches) or _modules(index, parts, ".")
     separator = "::" if "::" in question else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
@@ -230,9 +230,9 @@ def _is_declared(place: SymbolPlace) -> bool:
 def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     """Return symbols whose qualified name, with or without the module of their file, ends with these parts."""
     heads, found = parts[:-1], []
-    named = index.facts.named(parts[-1])
+    named = index.facts.symbols_named(parts[-1])
     # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
-    for place in named or index.facts.named_by_macro(parts[-1]):
+    for place in named or index.facts.symbols_named_by_macro(parts[-1]):
         parent_names = split_key(place.parent_key)
         before = heads[: len(heads) - len(parent_names)]
         if parent_names[-len(heads) :] == heads:
@@ -329,7 +329,7 @@ def _inherited(index: Index, parts: list[str], separator: str) -> list[_Match]:
 def _below(index: Index, parts: list[str]) -> list[_Match]:
     """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
     heads, found = parts[:-1], []
-    for place in index.facts.named(parts[-1]):
+    for place in index.facts.symbols_named(parts[-1]):
         inside = [*_module_of(place.path), *split_key(place.parent_key)]
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
             found.append(_Match(place, 2))
@@ -370,7 +370,7 @@ def _unknown(index: Index, question: str) -> UnknownName:
     if _LINE.fullmatch(question):
         return UnknownName(f"{question} has no column", "Write PATH:LINE:COL")
     last = parts[-1] if parts else question
-    there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
+    there = _sorted(_Match(place, 1) for place in index.facts.symbols_named(last)) if len(parts) > 1 else []
     if there:
         listed = ", ".join(
             f"{match.place.path}#{'.'.join([*split_key(match.place.parent_key), last])}" for match in there[:3]

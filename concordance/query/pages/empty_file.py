@@ -1,7 +1,7 @@
 """The page that the empty files of a repository share, and those with the same content as others.
 
 In: "". Out: one page that lists them by folder, and by content. Each keeps its own page, with its metadata and what
-refers to it; the source stands on the page of the first of several identical files.
+refers to it; the source is on the page of the first of several identical files.
 """
 
 from __future__ import annotations

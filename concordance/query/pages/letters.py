@@ -34,8 +34,6 @@ from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
 TO = To.LETTERS  # what links to these pages say
 
-_MAX_RANKED = 50  # rows of the ranking
-
 
 def subjects(index: Index) -> list[str]:
     """Return "" for the front page, and each part of the alphabet."""

@@ -46,7 +46,7 @@ def unread_languages(index: Index) -> str:
 
 
 def no_users(one: FileModel) -> list[Piece]:
-    """Return what is known of a file for which no import and no use of a name was found in other files."""
+    """Return what is known about a file for which no import and no use of a name was found in other files."""
     others, is_sure = _referring_files(one.index, [one.path])
     if others:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
@@ -77,7 +77,7 @@ def _or_use(file: File) -> str:
 
 
 def no_users_of_folder(index: Index, paths: Sequence[str]) -> list[Piece]:
-    """Return what is known of a folder if no use was found between its files and the rest; nothing if none is sought.
+    """Return what is known about a folder if no use between its files and the rest was found; "" if none is expected.
 
     `paths` are the files in the folder and below it.
     """
@@ -113,7 +113,7 @@ def _limits(file: File) -> str:
 
 
 def no_imports(one: FileModel) -> str:
-    """Return what can be said of a file in which no imports were found."""
+    """Return a sentence for a file in which no imports were found."""
     if not_analysed(one.file):
         return "Imports are not extracted."
     if not is_linked(one.file):

@@ -24,7 +24,7 @@ class StackFrame(NamedTuple):
 
     path: str  # as printed: absolute, relative, or made from a Java class; "" if the trace only has functions
     line: int
-    function: str  # "" if the trace does not tell
+    function: str  # "" if the trace does not say
 
 
 class BugReport(NamedTuple):

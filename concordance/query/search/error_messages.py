@@ -1,4 +1,4 @@
-"""Finds the lines that raise an error message that somebody saw.
+"""Finds the lines that raise a given error message.
 
 In: a question of several words. Out: places whose message template (`extract/bridges/errors.py`) matches most of it:
 the fixed parts must occur in the question in their order; anything may be filled in between. Only the files that

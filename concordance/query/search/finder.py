@@ -20,8 +20,9 @@ from typing import NamedTuple
 from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
+from concordance.facts.fulltext.index import files_defining_similar
 from concordance.facts.fulltext.words import CHUNK
-from concordance.facts.read import SymbolPlace, files_defining_similar
+from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, full_name, qualified, separator_of
 from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
@@ -197,7 +198,7 @@ def _is_unknown(index: Index, word: str) -> bool:
         len(word) >= 4
         and bool(_NAME.fullmatch(word))
         and not all(ranking.is_known_word(index.text_shards, part) for part in parts)
-        and not index.facts.starting(word, 1)
+        and not index.facts.symbols_starting_with(word, 1)
         and not ranking.files_defining(index.text_shards, word.lower(), "")
     )
 

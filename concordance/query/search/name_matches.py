@@ -190,10 +190,10 @@ class _Matcher:
             self._one_word(self.words.typed[0])
         else:
             for name in _spellings(self.words.typed):
-                self._score_places(self.index.facts.named(name))
+                self._score_places(self.index.facts.symbols_named(name))
             for word in self.words.typed:
                 for name in dict.fromkeys((word, word.lower(), word[:1].upper() + word[1:], word.upper())):
-                    self._score_places(self.index.facts.named(name))
+                    self._score_places(self.index.facts.symbols_named(name))
         self._paths()
         self._titles()
         documents = [hit for hit in hits if self.index.category_of(hit.path) == Category.DOCUMENTATION]
@@ -221,10 +221,10 @@ class _Matcher:
 
     def _one_word(self, word: str) -> None:
         facts = self.index.facts
-        self._score_places(facts.named(word), _EXACT)
+        self._score_places(facts.symbols_named(word), _EXACT)
         for name in dict.fromkeys((word.lower(), word[:1].upper() + word[1:], word.upper())):
             if name != word:
-                self._score_places(facts.named(name), _OTHER_CASE)
+                self._score_places(facts.symbols_named(name), _OTHER_CASE)
         lower = word.lower()
         for path in ranking.files_defining(self.index.text_shards, lower, self.request.folder):
             if path in self.index.categories:
@@ -234,7 +234,7 @@ class _Matcher:
             self._score_places(self._initialled(word), _INITIALS)
         if len(word) >= 3:
             begin = dict.fromkeys((word, lower, word[0].upper() + word[1:]))
-            longer = [place for name in begin for place in facts.starting(name, _MAX_BEGINNING)]
+            longer = [place for name in begin for place in facts.symbols_starting_with(name, _MAX_BEGINNING)]
             self._score_places(longer, _BEGINS)
 
     def _initialled(self, word: str) -> list[SymbolPlace]:
@@ -243,11 +243,11 @@ class _Matcher:
         if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and word != letters):
             return []
         names = [
-            name for name in self.index.facts.initialled(letters)
+            name for name in self.index.facts.names_with_initials(letters)
             if "".join(part[0] for part in _CAPITALS.findall(name)) == letters and name != word
         ]  # fmt: skip
         kinds = (*TYPE_KINDS, Kind.FUNCTION)
-        return [p for name in names[:_MAX_INITIALS] for p in self.index.facts.named(name) if p.kind in kinds]
+        return [p for name in names[:_MAX_INITIALS] for p in self.index.facts.symbols_named(name) if p.kind in kinds]
 
     def _paths(self) -> None:
         """Score the files and folders whose paths contain the words."""

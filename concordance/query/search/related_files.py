@@ -238,7 +238,7 @@ class Neighbours:
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
             self.reads.note(Aspect.SYMBOLS_NAMED, name)
-            files = {place.path for place in self.facts.named(name) if not place.declaration}
+            files = {place.path for place in self.facts.symbols_named(name) if not place.declaration}
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():

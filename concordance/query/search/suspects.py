@@ -157,7 +157,7 @@ def _add_frames(index: Index, report: BugReport, evidence: _Evidence) -> None:
 
 def _only_function(index: Index, name: str) -> SymbolPlace | None:
     """Return the function of a name if only one file defines it."""
-    found = [one for one in index.facts.named(name) if one.kind in EXECUTABLE_KINDS and not one.declaration]
+    found = [one for one in index.facts.symbols_named(name) if one.kind in EXECUTABLE_KINDS and not one.declaration]
     return found[0] if len({one.path for one in found}) == 1 else None
 
 
@@ -165,9 +165,9 @@ def _add_tests(index: Index, report: BugReport, evidence: _Evidence) -> None:
     """Add what the tests that failed call: a report that names a test names what the test is about."""
     for test in report.tests[:_MAX_NAMES]:
         owner, _, name = test.rpartition(".")
-        places = [one for one in index.facts.named(name) if owner in one.key or not owner]
+        places = [one for one in index.facts.symbols_named(name) if owner in one.key or not owner]
         for macro in _TEST_MACROS if not places else ():
-            places += index.facts.named(f"{macro}({owner}, {name})")
+            places += index.facts.symbols_named(f"{macro}({owner}, {name})")
         if 0 < len({one.path for one in places}) <= _AMBIGUOUS:
             for place in places:
                 near = [one.place for one in callees(index, place, Trust.UNIQUE_NAME)[0] if one.place.place >= 0]
@@ -241,9 +241,9 @@ def _definitions(index: Index, report: BugReport, name: str) -> list[SymbolPlace
             found = resolve_symbols(index, name)
         first, *_, last = _SEPARATOR.split(name)
         if not found and first not in report.imported and first not in sys.stdlib_module_names:
-            found = [one for one in index.facts.named(last) if one.kind in FUNCTION_KINDS]
+            found = [one for one in index.facts.symbols_named(last) if one.kind in FUNCTION_KINDS]
     else:
-        found = index.facts.named(name)
+        found = index.facts.symbols_named(name)
     found = [one for one in found if one.kind in _CODE and one.place >= 0]
     return [one for one in found if _weight(index, one.path) > _SOURCE] or found
 

@@ -16,7 +16,7 @@ from concordance.query.index.file_model import CALL, FileModel
 from concordance.query.sections.central_definitions import is_private
 
 _MIN_STEPS = 5  # fewer are a helper, not a way through the file
-_MIN_SHARE = 10  # a function that has less than one line in so many does not lead through the file
+_MIN_SHARE = 10  # a function with less than this share of the lines (one in N) does not lead through the file
 _ENTRIES = frozenset(("main", "run", "handle", "cli", "execute"))
 _CALL = ROLES.index(Role.CALL)
 _STEP_KINDS = frozenset((*EXECUTABLE_KINDS, *TYPE_KINDS)) - {Kind.MACRO}

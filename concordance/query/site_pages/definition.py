@@ -203,7 +203,7 @@ class _Definition:
     def _namesakes(self) -> Iterator[Block]:
         own = {place.id for place in self.places}
         alike = (self.symbol.kind, self.one.file.language)
-        named = self.index.facts.named(self.symbol.name)
+        named = self.index.facts.symbols_named(self.symbol.name)
         others = [place for place in named if place.id not in own and (place.kind, place.language) == alike]
         if not others:
             return

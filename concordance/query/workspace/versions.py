@@ -1,4 +1,4 @@
-"""Decides whether a version is one that a requirement asks for.
+"""Decides whether a version satisfies a requirement.
 
 In: a version and a requirement as the manifests write them. Out: True or False; None if either is written in a way that
 is not understood, about which nothing is said. The operators of all ecosystems are understood together, as they agree

@@ -80,7 +80,7 @@ def _forget(folder: str) -> None:
 
 
 def record(root: str, folder: str, started: str, entries: Iterable[ListedFile], walked: int) -> None:
-    """Record the status of all that the current store depends on, if that can tell whether it changes.
+    """Record the status of everything that the current store depends on, if changes to it can be noticed that way.
 
     `entries` are the files of the repository, and `walked` the time at which listing them began (nanoseconds).
     """
@@ -178,7 +178,7 @@ def _searched(root: str, known: dict[str, ListedFile]) -> tuple[list[str], list[
 
 
 class _IgnoredFolders:
-    """Tells which folders git ignores; it does not look for files in them."""
+    """The folders that git ignores, in which it does not look for files."""
 
     def __init__(self, root: str) -> None:
         self._root = root

@@ -33,7 +33,7 @@ from concordance.facts.records import ExtractedFile
 
 
 class Job(NamedTuple):
-    """What is the same for every batch of a build."""
+    """The settings of a build, which all its batches share."""
 
     root: str
     config: Config

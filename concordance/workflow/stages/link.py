@@ -196,7 +196,7 @@ class Linking:
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
         """Link files in parallel. Everything from the disk or the store is read before workers are forked."""
         files = linker.world.files
-        linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
+        linker.world.tree.files  # noqa: B018  read here, because a worker must not read the store
         linker.world.use_flow_source(self.writer.queries.copy_flows().flow)
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:

@@ -1,7 +1,7 @@
 """Operator tests declared in Python tables: `OpInfo('add', …)`, `UnaryUfuncInfo('abs', …)`.
 
 The first argument names what is tested. If that is not the operator's name, the keywords `aten_name`, `op` or, for a
-reference, `torch_opinfo_name` tell more.
+reference, `torch_opinfo_name` name the operator.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _by_device(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def _by_name(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the same for names that end in `_stub`."""
+    """Yield calls of stubs whose names end in `_stub`."""
     for match in _ENDING.finditer(data):
         start = max(0, match.start() - _BACK)
         name = _BEFORE.search(data[start : match.end()])

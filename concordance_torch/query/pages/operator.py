@@ -79,13 +79,13 @@ def subjects(index: Index) -> list[str]:
 
 
 def subject_named(index: Index, name: str) -> str:
-    """The operator that a bridge's name means, an overload's included; "" for none."""
+    """The operator that a bridge's name refers to, with or without an overload; "" for none."""
     base = without_overload(name) if "::" in name else ""
     return base if base and is_operator(index, base) else ""
 
 
 def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield the operator that a name means, for the search."""
+    """Yield the operator that a name refers to, for the search."""
     found = operator_meant(index, question)
     if found is not None and found.overloads:
         row = found.overloads[0].row

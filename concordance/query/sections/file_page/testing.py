@@ -144,7 +144,7 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
 
 
 def _no_code(one: FileModel) -> str:
-    """Return what is known of a file of which no calls and no statements were recorded."""
+    """Return what is known about a file for which no calls and no statements were recorded."""
     language = language_of(one.file.language)
     is_read = language.tests.find is not None or language.tests.whole_files  # else it may have code that was not read
     is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
@@ -152,7 +152,10 @@ def _no_code(one: FileModel) -> str:
 
 
 def _no_caller(one: FileModel, heading: str) -> str:
-    """Return what is known of a file into which no call from a test was found; `told` says what test files follow."""
+    """Return what is known about a file into which no call from a test was found.
+
+    `heading` introduces the list of test files that follows; "" if there is none.
+    """
     if not_analysed(one.file):
         return f"{heading}:" if heading else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):

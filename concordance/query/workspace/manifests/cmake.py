@@ -1,4 +1,4 @@
-"""CMake packages: the projects of a repository, and what `find_package` asks for."""
+"""CMake packages: the projects of a repository, and what `find_package` requires."""
 
 from __future__ import annotations
 

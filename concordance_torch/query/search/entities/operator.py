@@ -1,6 +1,6 @@
 """Operators: the schemas that define one, and what the symbols of its name are to it.
 
-In: a name as written in Python, C++ or a table. Out: the rows of the operator that it means, if there is one.
+In: a name as written in Python, C++ or a table. Out: the rows of the operator that it refers to, if there is one.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from concordance_torch.query.operators import KERNEL, PART_TITLES, called_in_pyt
 
 
 def definitions(index: Index, name: str) -> list[Bridge]:
-    """The schemas of the operator that a name means."""
+    """The schemas of the operator that a name refers to."""
     return entries(index, name)
 
 
 def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
-    """What symbols are to the operator that a name means."""
+    """The role of each symbol in the operator that a name refers to."""
     found = operator_meant(index, name)
     if found is None:
         return {}
@@ -27,6 +27,6 @@ def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
     roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.own(KERNEL)}
     roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
     for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
-        places = (place for place in index.facts.named(way.rpartition(".")[2]) if not place.parent_key)
+        places = (place for place in index.facts.symbols_named(way.rpartition(".")[2]) if not place.parent_key)
         roles |= {one.id: DefinitionRole.PUBLIC for one in places if public_name(index, one.path, one.key) == way}
     return roles
