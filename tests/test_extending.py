@@ -232,7 +232,7 @@ def test_a_bridge(tmp_path: Path) -> None:
     toy.build()
     assert [row["name"] for row in toy.ask("callees", "cook")] == ["pancake"]
     assert "It orders:\n\n- `pancake`: [`pancake`](cakes.recipe_docs.md#def-pancake) [L5](../../app.py#L5)\n" in toy.page("app.py_docs.md")
-    assert "It is ordered by:\n" in toy.page("cakes.recipe_docs.md")
+    assert "Ordered by:\n" in toy.page("cakes.recipe_docs.md")
 
 
 def test_a_rule(tmp_path: Path) -> None:

@@ -185,11 +185,17 @@ def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
     out, into = _informative(one, bridges_from(one), False), _informative(one, bridges_to(one), True)
     found: dict[str, list[Item]] = {}  # several bridges may share a verb
     for says, rows in _by_relation(out).items():
-        found.setdefault(f"It {verbs(says)[0]}", []).extend(_bridges_out(one, rows))
+        found.setdefault(_relation_label(verbs(says)[0]), []).extend(_bridges_out(one, rows))
     for says, rows in _by_relation(into).items():
         items = _mentions(one, rows) if rows[0].bridge == _MENTIONS else _bridges_in(one, rows)
-        found.setdefault(f"It {verbs(says)[1]}", []).extend(items)
+        found.setdefault(_relation_label(verbs(says)[1]), []).extend(items)
     return list(found.items())
+
+
+def _relation_label(verb: str) -> str:
+    """Return a verb as the label of a list: "Documented by" for "is documented by"."""
+    verb = verb.removeprefix("is ")
+    return verb[0].upper() + verb[1:]
 
 
 def _note_blocks(one: FileModel) -> list[Block]:
@@ -250,7 +256,7 @@ def _bridges_out(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         if lines[name]:
             where = [" ", *join_in_sentence([Line(one.path, line) for line in lines[name]])]
         for targets in _targets(one, found):
-            yield Item([name, ": ", *targets, *where] if targets else [name, *where])
+            yield Item([name, " → ", *targets, *where] if targets else [name, *where])
 
 
 def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
@@ -318,8 +324,9 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
         own = ref_of(one.index, target, short=True)
-        pieces: list[Piece] = [Mono(own.label) if target == one.ids.file else own, ": ", *join_in_sentence(names)]
-        yield Item([*pieces, ", " if names and sources else "", *sources])
+        definition: Piece = Mono(own.label) if target == one.ids.file else own
+        called = [" as " if sources else "", *join_in_sentence(names)] if names else []
+        yield Item([definition, ": ", *sources, *called])
 
 
 def _bridge_label(one: FileModel, row: Bridge) -> Piece:
