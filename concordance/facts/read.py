@@ -237,11 +237,7 @@ class Facts(Store):
 
     def owners(self) -> IdOwners[int]:
         """Return which file each id belongs to."""
-        return IdOwners(self.owners_since(0))
-
-    def owners_since(self, first: int) -> list[tuple[int, int]]:
-        """Return the ranges of ids that begin at or after an id, each with its file."""
-        return self._all("SELECT start, file FROM id_range WHERE start >= ? ORDER BY start", (first,))
+        return IdOwners(self._all("SELECT start, file FROM id_range ORDER BY start"))
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
         """Return what uses a symbol or file: the id of the enclosing symbol (or of the file), roles and the best trust.
@@ -426,16 +422,6 @@ class Facts(Store):
         """Return the terms of a file."""
         packed = self._packed("facts", path)
         return self._decoded(unpack_terms, packed) if packed is not None else ()
-
-    def read_paths(self) -> set[str]:
-        """Return the files that have facts."""
-        query = "SELECT path FROM file WHERE EXISTS (SELECT 1 FROM facts WHERE facts.file = file.id)"
-        return {schema.path_from(row[0]) for row in self._rows(query)}
-
-    def is_read(self, path: str) -> bool:
-        """True if a file has facts."""
-        query = "SELECT 1 FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
-        return self._row(query, schema.stored_path(path)) is not None
 
     def read_count(self) -> int:
         """Return the number of files that have facts."""

@@ -41,7 +41,7 @@ NAMED = {Aspect.SYMBOLS_NAMED}
 RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
     **dict.fromkeys(
         ("file", "file_and_ids", "of", "outline", "findings", "ends", "names_in", "flow", "symbols_in", "symbols_of",
-         "terms_of", "is_read", "ids"), (TEXT, _path),
+         "terms_of", "ids"), (TEXT, _path),
     ),
     "id": ({Aspect.PATHS, Aspect.TEXT, Aspect.DISPLAY_NAMES}, _path),
     "links": ({Aspect.RESOLVED, Aspect.IMPORTS}, _path),  # or for the links to one file
@@ -71,8 +71,8 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
 # Questions about the whole repository: only what all pages share, or a page that depends on everything, may ask them.
 OF_THE_WHOLE = {
     "files", "symbols_named_by_macro", "symbols", "symbols_starting_with", "names_with_initials", "terms_like", "symbol_count", "distinct_names",
-    "file_rows", "symbol_ids", "owners", "owners_since", "analysis_result", "tests", "ranks", "unresolved_total",
-    "symbol_keys", "ids_by_name", "name_count", "files_without_keys", "used_from_files", "term_files", "all_terms", "read_paths", "read_count", "macros", "changes",
+    "file_rows", "symbol_ids", "owners", "analysis_result", "tests", "ranks", "unresolved_total",
+    "symbol_keys", "ids_by_name", "name_count", "files_without_keys", "used_from_files", "term_files", "all_terms", "read_count", "macros", "changes",
     "all_findings", "links_by_trust",
 }  # fmt: skip
 OF_THE_STORE = {"cache_values", "touched_since", "reopen", "close", "meta", "path"}  # no page says what these return

@@ -22,6 +22,9 @@ from concordance.facts.updates.reads import ReadRecorder, shared_property
 from concordance.query.answers import split_key
 from concordance.query.index.columns import IdsByText, StringColumn
 
+# After an update of one of these aspects there are other symbols, or the same in another order or of another kind.
+WHICH_SYMBOLS = (Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES, Aspect.PATHS)
+
 
 class CensusFile(NamedTuple):
     """A file with its id."""
@@ -171,7 +174,7 @@ class Census:
             found[file] = array("I", sorted(one for one in targets if one not in own))
         return found
 
-    @shared_property()
+    @shared_property(Aspect.USES, *WHICH_SYMBOLS)
     def used_by(self) -> array[int]:
         """How many other files use each symbol or file, by id.
 
@@ -189,7 +192,7 @@ class Census:
         """The words and phrases of each file, by the file's id."""
         return FileTerms(self.facts.all_terms())
 
-    @shared_property()
+    @shared_property(Aspect.TERM)
     def files_per_term(self) -> dict[str, int]:
         """The number of files that have each term, rounded down to a power of two; terms of one file are left out.
 
@@ -200,12 +203,11 @@ class Census:
     @property
     def file_count_band(self) -> int:
         """The number of files that were read, rounded in the same way."""
-        return round_to_power(len(self.read_paths))
+        return round_to_power(self._read_count)
 
-    @shared_property()
-    def read_paths(self) -> set[str]:
-        """The paths of the files that were read."""
-        return self.facts.read_paths()
+    @shared_property(Aspect.PATHS)
+    def _read_count(self) -> int:
+        return self.facts.read_count()
 
     # --- folders
 

@@ -28,7 +28,7 @@ from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.facts.updates.reads import ANY_UPDATE, FILE_USES, ReadRecorder, RecordedTable, shared_property
 from concordance.query.answers import split_key
-from concordance.query.index.census import Census
+from concordance.query.index.census import WHICH_SYMBOLS, Census
 from concordance.query.index.columns import IdsByText, StringColumn
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.graphs.file_graph import Band, Layer, LoadGraph, cluster_centres, folder_edges
@@ -132,7 +132,7 @@ class Index:
         """Return the path of the file with this id; "" if it is the id of a symbol."""
         return self.paths_by_id.get(identity, "")
 
-    @shared_property()
+    @shared_property(*WHICH_SYMBOLS)
     def owners(self) -> IdOwners[int]:
         """The files of all ids."""
         return self.facts.owners()
@@ -141,7 +141,7 @@ class Index:
         """Return the path of the file that an id belongs to, be it a symbol's or the file's own."""
         return self.paths_by_id[self.owners[identity]]
 
-    @shared_property()
+    @shared_property(*WHICH_SYMBOLS)
     def symbol_ids(self) -> dict[int, SymbolIds]:
         """The ids of every file's symbols, by the file's id."""
         return self.facts.symbol_ids()
@@ -217,7 +217,7 @@ class Index:
         with self.reads.not_recording():
             return round_to_power(self.files[path].size)
 
-    @shared_property(FILE_USES)
+    @shared_property(FILE_USES, Aspect.PATHS)
     def bands(self) -> dict[str, str]:
         """The position in the ranking of the files in its first tenth, in words that a small change does not alter."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
@@ -320,9 +320,9 @@ class Index:
         rows = cluster_centres(unpack_clusters(self.facts.analysis_result("clusters")), self.paths_by_id)
         return RecordedTable(self.reads, "clusters", rows)
 
-    @shared_property()
+    @shared_property(FILE_USES, Aspect.PATHS)
     def all_folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
-        """As `folder_edges`, of every folder; updated together with `neighbours`."""
+        """As `folder_edges`, of every folder."""
         documents = self.documents
         uses = ((user, targets) for user, targets in self.neighbours.all_uses.items() if user not in documents)
         pairs = [(user, target, times) for user, targets in uses for target, times in targets.items()]
@@ -365,13 +365,13 @@ class Index:
         """The graph of all links between symbols and files."""
         return LinkGraph(self.facts.analysis_result("graph"))
 
-    @shared_property(Aspect.TEXT)
+    @shared_property(*WHICH_SYMBOLS)
     def tests(self) -> dict[int, int]:
         """All tests by id, each with its number in the order of paths and lines."""
         ids = chain.from_iterable(self.tests_in[path] for path in sorted(self.tests_in))
         return {identity: number for number, identity in enumerate(ids)}
 
-    @shared_property()
+    @shared_property(*WHICH_SYMBOLS)
     def tests_in(self) -> dict[str, list[int]]:
         """The tests of each file that has any, in the order of lines."""
         found: dict[str, list[int]] = {}
@@ -393,10 +393,10 @@ class Index:
             for _, _, language, category in self.file_rows
         )
 
-    @shared_property()
+    @shared_property(FILE_USES, Aspect.PATHS)
     def neighbours(self) -> Neighbours:
         """The files that are related to each file."""
-        return Neighbours(self.facts, self.paths_by_id, self.reads)
+        return Neighbours(self)
 
     @shared_property(ANY_UPDATE)
     def runners(self) -> RunnerCommands:
@@ -413,7 +413,7 @@ class Index:
         """Splits questions into words."""
         return WordNormalizer()
 
-    @shared_property(FILE_USES)
+    @shared_property(FILE_USES, Aspect.PATHS)
     def ranks(self) -> dict[str, float]:
         """The rank of each file: how central it is."""
         return self.facts.ranks()

@@ -17,10 +17,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import File, Kind
-from concordance.facts.links.graph import Pair, iterate_pairs
-from concordance.facts.read import Facts
+from concordance.facts.links.graph import iterate_pairs
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import ReadRecorder, RecordedTableById
+from concordance.facts.updates.reads import RecordedTableById
+from concordance.query.index.census import IdTables
 
 _USERS = 200  # users of a file that are considered; more would add no information
 _NAMES = 60  # symbols whose names are looked up
@@ -82,47 +82,19 @@ class RelatedFile(NamedTuple):
 class Neighbours:
     """Which files use which, and which have similar names."""
 
-    def __init__(
-        self, facts: Facts, paths: dict[int, str], reads: ReadRecorder, before: Neighbours | None = None
-    ) -> None:
-        """`before` is the state before an update, of which equal rows are taken over."""
-        self.facts, self.paths, self.reads = facts, paths, reads
-        # Unrecorded tables, for those who read all of it. A row is never modified, only replaced.
+    def __init__(self, tables: IdTables) -> None:
+        self._tables, self.paths, self.reads = tables, tables.paths_by_id, tables.reads
+        # Unrecorded tables, for those who read all of it. A row is never modified.
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
-        self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that were removed and added since `before`
-        pairs = facts.analysis_result("pairs")
-        same = {one: one for one in paths}  # one object for each id: there are many more pairs than files
-        for user, target, times in iterate_pairs(pairs):
+        same = {one: one for one in self.paths}  # one object for each id: there are many more pairs than files
+        for user, target, times in iterate_pairs(tables.facts.analysis_result("pairs")):
             self.all_uses.setdefault(same[user], {})[same[target]] = times
-        if before is not None:
-            self._compare(before)
-        else:
-            for user, target, times in iterate_pairs(pairs):
-                self.all_users.setdefault(same[target], {})[same[user]] = times
+            self.all_users.setdefault(same[target], {})[same[user]] = times
         self.fan_in = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
         self.fan_out = {one: round_to_power(len(used)) for one, used in self.all_uses.items()}
-        self.uses = RecordedTableById(reads, "uses", self.all_uses, paths)
-        self.users = RecordedTableById(reads, "users", self.all_users, paths)
-
-    def _compare(self, before: Neighbours) -> None:
-        """Derive the users from those of `before` and the rows that changed."""
-        uses, users = self.all_uses, dict(before.all_users)
-        gone, come = self.other
-        for user in before.all_uses.keys() | uses.keys():
-            had, has = before.all_uses.get(user, {}), uses.get(user, {})
-            if had == has:
-                uses[user] = had
-            else:
-                gone += [(user, target, times) for target, times in had.items() if has.get(target) != times]
-                come += [(user, target, times) for target, times in has.items() if had.get(target) != times]
-        targets = {target for _, target, _ in (*gone, *come)}
-        users.update({target: dict(users.get(target, ())) for target in targets})
-        for user, target, _ in gone:
-            del users[target][user]
-        for user, target, times in come:
-            users[target][user] = times
-        self.all_users = {target: row for target, row in users.items() if row}
+        self.uses = RecordedTableById(self.reads, "uses", self.all_uses, self.paths)
+        self.users = RecordedTableById(self.reads, "users", self.all_users, self.paths)
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -196,7 +168,7 @@ class Neighbours:
 
     def _changed(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         self.reads.note(Aspect.HISTORY, path)
-        change = self.facts.change(path)
+        change = self._tables.facts.change(path)
         for other, times in change.together if change is not None else ():
             self.reads.note(Aspect.PATHS, other)
             identity = self._ids.get(other)
@@ -233,12 +205,12 @@ class Neighbours:
     def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""
         self.reads.note(Aspect.TEXT, path)
-        symbols = [one for one in self.facts.symbols_in(path)
+        symbols = [one for one in self._tables.facts.symbols_in(path)
                    if one.kind in _DEFINES and not one.parent_key and not one.declaration]  # fmt: skip
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
             self.reads.note(Aspect.SYMBOLS_NAMED, name)
-            files = {place.path for place in self.facts.symbols_named(name) if not place.declaration}
+            files = {place.path for place in self._tables.facts.symbols_named(name) if not place.declaration}
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():

@@ -83,22 +83,6 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> FolderEdges
     return found
 
 
-def updated_edges(edges: FolderEdges, removed: FolderEdges, added: FolderEdges) -> FolderEdges:
-    """Return the edges after some pairs were removed and others added; the row of a changed folder is a new object."""
-    found = dict(edges)
-    for sign, more in ((-1, removed), (1, added)):
-        for folder, rows in more.items():
-            inside = dict(found.get(folder, {}))
-            for edge, times in rows.items():
-                inside[edge] = inside.get(edge, 0) + sign * times
-            found[folder] = inside
-    for folder in removed.keys() | added.keys():
-        found[folder] = {edge: times for edge, times in found[folder].items() if times}
-        if not found[folder]:
-            del found[folder]
-    return found
-
-
 def _common_parent(here: str, there: str) -> tuple[str, str, str]:
     """Return the deepest folder that contains both folders, and for each the next folder on the way down to it.
 
