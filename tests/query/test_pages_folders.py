@@ -111,6 +111,11 @@ def test_what_is_no_statement() -> None:
     assert not is_statement("Functional interface")
     assert not is_statement("TODO: do it all anew")
     assert not is_statement("${generated_comment} and more")
+    assert not is_statement('import { Type } from "./schemas.js";')
+    assert not is_statement("@import { Program, Node } from 'estree'")
+    assert not is_statement("|package |version |error |warning")
+    assert not is_statement("Essentially, a new implementation of")
+    assert not is_statement("Hello and welcome to all")
     assert is_statement("Base class of all modules")
 
 

@@ -48,6 +48,7 @@ _DESTINATION = re.compile(
     r"\(\s*+(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:\s++(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*+\)"
 )
 _DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*+\n?[ \t]*+(?:<([^<>\n]*)>|(\S+))", re.M)
+_REFERENCE = re.compile(r"\[([^\[\]]+)\](?:\[\])?(?![(\[:])")
 _ID = re.compile(r"#([\w:.-]+)")
 _ATTRIBUTE = re.compile(r"\b(name|id|href|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
 _TARGET = re.compile(r"^[ \t]*\(([\w:.-]+)\)=[ \t]*$", re.M)
@@ -90,8 +91,17 @@ def read(source: Source) -> Draft:
             _inline(draft, place, text, raw=block.kind == "html")
             if block.kind == "prose":
                 draft.prose.append((block.first + 1, text))
-    draft.doc = opening_paragraph(_plain(lines, block) for block in found if block.kind == "prose")
+    opening = opening_paragraph(_plain(lines, block) for block in found if block.kind == "prose")
+    draft.doc = _without_references(opening, source.text)
     return draft
+
+
+def _without_references(words: str, text: str) -> str:
+    """Return words without the brackets of links whose addresses are elsewhere in the text: `[name]`."""
+    if "[" not in words:
+        return words
+    labels = {" ".join(match[1].split()).lower() for match in _DEFINITION.finditer(text)}
+    return _REFERENCE.sub(lambda match: match[1] if match[1].lower() in labels else match[0], words)
 
 
 def strip_markup(text: str) -> str:

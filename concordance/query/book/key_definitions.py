@@ -31,6 +31,7 @@ class KeyDefinition(NamedTuple):
     path: str
     words: list[Piece]  # its author's first sentence; empty if there is none
     signature: str
+    public: bool
 
 
 def symbol_by_id(index: Index, one: int) -> SymbolHead | None:
@@ -59,7 +60,7 @@ def _rows(index: Index, rows: Iterable[UsedDefinition], limit: int) -> list[KeyD
             continue
         words = _words(index, f"{row.place} {row.path}")
         found[symbol.name] = KeyDefinition(
-            row.id, row.times, symbol.name, symbol.kind, row.path, words, symbol.signature
+            row.id, row.times, symbol.name, symbol.kind, row.path, words, symbol.signature, symbol.public
         )
         if len(found) == limit:
             break
@@ -75,7 +76,13 @@ def _words(index: Index, position: str) -> list[Piece]:
     return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 
 
-def most_used_definition(index: Index, path: str) -> UsedDefinition | None:
-    """Return a file's most used definition, a macro only if nothing else is used; None if nothing is."""
+def most_used_definition(index: Index, path: str, public: bool = False) -> UsedDefinition | None:
+    """Return a file's most used definition, a macro only if nothing else is used; None if nothing is.
+
+    `public`: return a private definition only if no public one is used.
+    """
     rows = [row for row in used_definitions(index, path) if row.kind in NAMED_KINDS]
+    if public and rows:
+        symbols = outline(index, path).symbols
+        rows.sort(key=lambda row: not symbols[row.place].public)
     return next((row for row in rows if row.kind != Kind.MACRO), next(iter(rows), None))

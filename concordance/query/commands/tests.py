@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from concordance.base.blocks import count_noun
 from concordance.base.model import Category, File
+from concordance.extract.registry import language_of
 from concordance.facts.links.graph import EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
@@ -147,4 +148,10 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
 
 
 def _searched(index: Index) -> str:
-    return f"{count_noun(len(index.tests), 'test')} searched; {NOT_FOLLOWED}"
+    whole = sum(
+        category is Category.TEST and language_of(language).tests.whole_files
+        for _, _, language, category in index.file_rows
+    )
+    tests = [count_noun(len(index.tests), "test")] if index.tests or not whole else []
+    searched = " and ".join([*tests, *([count_noun(whole, "test file")] if whole else [])])
+    return f"{searched} searched; {NOT_FOLLOWED}"

@@ -43,6 +43,7 @@ _ASIDE = re.compile(
     r"see|read|visit|check out|view|browse|join|follow|star|click|note that|for (?:more|full|detailed|the latest))\b)",
     re.I,
 )
+_INTRODUCES = re.compile(r"\bwhat(?: is|'s|\u2019s)\b|^\W*(?:about|introduction|overview|description)\W*\Z", re.I)
 _DATE = re.compile(r"\W*(?:[A-Z][a-z]+\.? )?(?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:[A-Z][a-z]+\.? )?\d{4}(?:-\d\d){0,2}\W*")
 _TWO_WORDS = re.compile(r"\w\W+\w")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
@@ -91,9 +92,11 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     starts = [place for place, part in enumerate(parts) if _is_description(part)]
     if not starts:
         return None
-    # A sentence is better than a tagline, but not one under a later heading, which is about something else.
+    # A sentence is better than a tagline, but not one under a later heading, which is about something else, unless the
+    # heading says that what it is follows.
     headings = [place for place, part in enumerate(parts) if part.kind == "heading"]
-    end = next((place for place in headings[1:] if place > starts[0]), len(parts))
+    later = (place for place in headings[1:] if place > starts[0] and not _introduces(parts[place]))
+    end = next(later, len(parts))
     whole = [place for place in starts if place < end and _SENTENCE_END.search(_plain(parts[place]))]
     kept = [parts[min(whole[:1] or starts)]]
     for part in parts[parts.index(kept[0]) + 1 :]:
@@ -106,6 +109,11 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     pieces = join_parts("", [part._replace(text=_without_link_bar(part.text)) for part in kept])
     text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
     return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])
+
+
+def _introduces(heading: DocumentPart) -> bool:
+    """True if what follows a heading says what the whole is."""
+    return _INTRODUCES.search("".join(piece for piece in heading.heading if isinstance(piece, str))) is not None
 
 
 def _without_link_bar(text: DocumentText) -> DocumentText:

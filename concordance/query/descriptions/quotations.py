@@ -21,9 +21,10 @@ _NEXT = 8  # lines over which these letters may be spread
 _NOTE = re.compile(
     r"\A\W*(?:TODO|FIXME|XXX|HACK|NOTE\b|NB\b|DO NOT (?:EDIT|MODIFY)|NOLINT|noqa|"
     r"mypy:|type:|pylint|flake8|clang-|eslint|Owner\(s\)|@(?:file|author|"
-    r"copyright|package|generated|lint|nolint|param|return|see)\b|\$\{|vim?:|usage:|-\*-|begin\b|end\b|see\b|---|===|<)",
+    r"copyright|package|generated|lint|nolint|param|return|see|import|typedef|template|license)\b|hello\b|\$\{|vim?:|usage:|-\*-|begin\b|end\b|see\b|---|===|<)",
     re.I,
 )
+_NOT_PROSE = re.compile(r"\A\s*\||[;{}]\s*\Z|\b(?:of|to|the|an|and|or|with|from|by|than|as|that|which)\s*\Z")
 _CODE = re.compile(
     r"(?::(?:[\w+-]{1,40}:){1,3})?(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)_{0,2}|\\[ac] +(?P<word>[\w:]+)"
 )
@@ -33,6 +34,7 @@ _TARGET = re.compile(r"\A~?(?:(?:[^<]*+<(?=[^<]*+<))*+([^<]*?)(?<!\s)\s*+<[^<>]*
 def first_line(index: Index, path: str) -> str:
     """Return the first line of a file that contains words, "" if it is too long to be written by hand."""
     line = next((line.strip() for line in index.open_file(path).lines() or [] if re.search(r"\w", line)), "")
+    line = line.strip("\N{NO-BREAK SPACE}\ufeff")
     return line if len(line) <= 120 else ""
 
 
@@ -82,9 +84,12 @@ def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
 
 
 def is_statement(words: str) -> bool:
-    """True if a sentence says something: it has three words or more, and is no note to a tool, to-do or pointer."""
+    """True if a sentence says something: it has three words or more, is finished, and is no note to a tool, to-do,
+    pointer, row of a table or code that somebody disabled."""
     enough = len(re.findall(r"[^\W\d_]{2,}", words)) >= 3
-    return enough and (not _NOTE.match(words) or GENERATED.search(words) is not None)
+    if not enough or _NOT_PROSE.search(words):
+        return False
+    return not _NOTE.match(words) or GENERATED.search(words) is not None
 
 
 _INSTRUCTS = re.compile(
@@ -131,7 +136,7 @@ def _strip_markup(words: str) -> str:
     """Return text without the markup of emphasis, links and HTML."""
     words = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", words)
     words = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", words)
-    return re.sub(r"</?[a-zA-Z][^<>]*>", "", re.sub(r"::\s*\Z", ":", words))
+    return re.sub(r"</?[a-zA-Z](?![^\s<>]*@)[^<>]*>", "", re.sub(r"::\s*\Z", ":", words))
 
 
 def quote_sentence(index: Index, path: str, sentence: str, rests_on: str, near: int = 1) -> list[Piece]:

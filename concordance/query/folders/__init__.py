@@ -257,17 +257,22 @@ class Folders:
             found[part or there] += 1
         return found
 
-    def central(self, path: str, limit: int) -> list[str]:
-        """Return the most central files below a folder."""
-        return self.most_central(self.with_subfolders(path), limit)
+    def central(self, path: str, limit: int, category: str = "") -> list[str]:
+        """Return the most central files below a folder, of a category or as `most_central` chooses it."""
+        return self.most_central(self.with_subfolders(path), limit, category)
 
-    def most_central(self, paths: Sequence[str], limit: int) -> list[str]:
+    def most_central(self, paths: Sequence[str], limit: int, category: str = "") -> list[str]:
         """Return the most central files of folders, at most two dozen of each.
 
-        They are source files if source has a quarter of the lines, not counting tests, examples and benchmarks of it;
-        else files of the category with most lines. Generated, vendored and data files come only if there is nothing
-        else.
+        If no category is given, they are source files if source has a quarter of the lines, not counting tests,
+        examples and benchmarks of it; else files of the category with most lines. Generated, vendored and data files
+        come only if there is nothing else.
         """
+        kind = category or self._main_category(paths)
+        return [path for _, path in nsmallest(limit, (row for folder in paths for row in self._top(folder).get(kind, ())))]
+
+    def _main_category(self, paths: Sequence[str]) -> str:
+        """Return the category of the files that folders are about."""
         lines: Counter[str] = Counter()
         for folder in paths:
             for category, number in self.own[folder].category_lines.items():
@@ -278,10 +283,7 @@ class Folders:
             for one in _ABOUT_SOURCE:
                 del lines[one]
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
-        kind = source or max(lines, key=lambda one: (lines[one], one), default="")
-        return [
-            path for _, path in nsmallest(limit, (row for folder in paths for row in self._top(folder).get(kind, ())))
-        ]
+        return source or max(lines, key=lambda one: (lines[one], one), default="")
 
     def _top(self, folder: str) -> dict[str, list[tuple[float, str]]]:
         """Return the most central files directly in a folder, by category."""

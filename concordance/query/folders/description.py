@@ -102,17 +102,28 @@ def _workflows(index: Index, folder: Folder) -> str:
 
 
 def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
-    """Return links to the definitions in a folder that most files use, each name once."""
+    """Return links to the definitions in a folder that most files use, each name once.
+
+    Private definitions are shown only if there are no public ones, and those in tests only of a folder of tests.
+    """
+    rows = [one for one in folder_definitions(index).all[folder.path].used_definitions if one.times > 1]
+    if not folder.mostly(Category.TEST):
+        rows = [one for one in rows if index.category_of(one.path) != Category.TEST] or rows
     found: dict[str, Piece] = {}
-    for one in folder_definitions(index).all[folder.path].used_definitions:
+    private: dict[str, Piece] = {}
+    for one in rows:
+        kind = found if outline(index, one.path).symbols[one.place].public else private
         ref = ref_of(index, one.id, short=True)
-        if one.times > 1 and len(found) < limit:
-            found.setdefault(ref.label, ref)
-    return list(found.values())
+        kind.setdefault(ref.label, ref)
+        if len(found) == limit:
+            break
+    return list((found or private).values())[:limit]
 
 
 def _common_extension(folder: Folder) -> list[Piece]:
     """Return the file name extension that most files of a folder share, if it adds information."""
+    if folder.folders:
+        return []  # the number of files includes those below, the names do not
     names = [path.rpartition("/")[2] for path in folder.files]
     ends = Counter(f".{name.rpartition('.')[2]}" for name in names if "." in name.lstrip("."))
     if not ends:

@@ -8,6 +8,9 @@ vendored and generated files hardly count. Each part is shown with one line abou
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from concordance.base.blocks import (
@@ -20,18 +23,18 @@ from concordance.base.blocks import (
     Ref,
     Strong,
     Table,
+    Text,
     To,
     count_noun,
     join_in_sentence,
 )
 from concordance.base.model import TYPE_KINDS, Category, Kind
-from concordance.extract.registry import is_analysed
+from concordance.extract.registry import is_analysed, language_of
 from concordance.query.book.chapters import is_code, plan
-from concordance.query.book.key_definitions import key_definitions_of_folder, most_used_definition
+from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.book.reading_paths import files_to_read, helps_tests
 from concordance.query.descriptions import describe
-from concordance.query.folders import UNREAD, folder_definitions, folders
-from concordance.query.folders.contents import folder_ref
+from concordance.query.folders import UNREAD, Folder, folder_definitions, folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.project_name import readme_of
 from concordance.query.index.file_model import ref_of
@@ -46,6 +49,7 @@ _CONCEPTS = 8
 _CONSIDERED = 60  # definitions among which concepts are chosen
 _CANDIDATES = 6  # files among which the one to begin with is chosen
 _MOST_BUILDS = 4  # build files that are named
+_SHARE_OF_TESTS = 0.1  # least share of all tests in a folder that is named
 _TESTS = 3  # languages for which a command is shown
 _SUPPORT = re.compile(  # files that most others use, but that do not show how a part works
     r"(?:^|/)_?(?:errors?|exceptions?|utils?|utilities|helpers?|compat|constants?|types|typing|common|version)\.\w+$"
@@ -56,13 +60,20 @@ _BUILDS = (
     "DESCRIPTION", "Dockerfile",
 )  # fmt: skip
 _GUIDES = re.compile(r"(?:contributing|architecture|hacking|development|developing|design|glossary)[^/]*\.\w+$", re.I)
-_HOME = re.compile(r"(?:index|readme|contents|intro|introduction)\.(?:md|rst|mdx|txt)$", re.I)
+_HOME = re.compile(
+    r"(?:^|/)_?(?:index|readme|contents|intro|introduction|overview|(?:user[-_ ]?)?guide|getting[-_ ]started|"
+    r"quick[-_ ]?start)\.(?:md|rst|mdx|adoc|txt)$", re.I
+)  # fmt: skip
+_DOCUMENTATION = re.compile(
+    r"(?:docs?|documentation|manual|guides?|book|handbook|website|www|site|wiki|vignettes|tutorials?)\Z", re.I
+)
+_AROUND = frozenset(("scripts", "script", "ci", "hack", "fuzz", "benchsuite"))  # tools of the project itself
 _TOPICS = (  # headings of a README, by what a reader wants
     ("Use", re.compile(r"(?:quick ?start|getting started|(?:basic )?usage|(?:simple )?examples?\b|how to use)", re.I)),
     ("Install", re.compile(r"install", re.I)),
     ("Build", re.compile(r"(?:build|compil)", re.I)),
     ("Test", re.compile(r"(?:running )?(?:the )?.{0,20}\btests?\b", re.I)),
-    ("Contribute", re.compile(r"(?:contribut|develop)", re.I)),
+    ("Contribute", re.compile(r"(?:contribut|developing|development(?! (?:version|build|release)))", re.I)),
 )  # fmt: skip
 
 
@@ -79,7 +90,7 @@ _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.KEY, Kind.FIELD))
 
 def main_parts(index: Index) -> list[MainPart]:
     """Return the main parts of the repository, heaviest first."""
-    total = plan(index).weight("") or 1.0
+    total = sum(part.weight for part in _inside(index, "", 0.0)) or 1.0
     parts = _inside(index, "", total)
     while True:
         large = next((part for part in parts if part.is_folder and _splits(index, part, total, len(parts))), None)
@@ -106,7 +117,7 @@ def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
     every, book_plan = folders(index).all, plan(index)
     found = [
         MainPart(path, True, book_plan.weight(path)) for path in every[folder].folders
-        if is_code(every[path]) and not helps_tests(f"{path}/")
+        if _has_code(every[path]) and not helps_tests(f"{path}/") and every[path].name not in _AROUND
     ]  # fmt: skip
     files = ledger(index).files
     found += [
@@ -115,6 +126,12 @@ def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
     ]  # fmt: skip
     large = (part for part in found if part.weight >= _SMALL * total)
     return sorted((part for part in large if _defines_something(index, part)), key=_heaviest_first)
+
+
+def _has_code(folder: Folder) -> bool:
+    """True if a quarter of the lines in a folder are source, not counting its tests."""
+    lines = folder.category_lines
+    return is_code(folder) or 4 * lines[Category.SOURCE] >= sum(lines.values()) - lines[Category.TEST] > 0
 
 
 def _defines_something(index: Index, part: MainPart) -> bool:
@@ -129,36 +146,77 @@ def _defines_something(index: Index, part: MainPart) -> bool:
 def parts_table(index: Index) -> list[Block]:
     """Return the table of main parts; nothing if there are not two of them."""
     rows: list[list[Pieces]] = []
-    for part in main_parts(index):
+    parts = main_parts(index)
+    common = _common_folder([part.path for part in parts])
+    for part in parts:
+        label = part.path[len(common) + 1 :] if common else part.path
         if part.is_folder:
-            paths = files_to_read(index, folders(index).with_subfolders(part.path), _CANDIDATES)
-            begin = next((path for path in paths if not _SUPPORT.search(path)), next(iter(paths), ""))
-            link: list[Piece] = [Ref(To.FILE, begin, "", begin[len(part.path) + 1 :])] if begin else []
-            rows.append([[folder_ref(part.path)], describe_folder(index, part.path), link])
+            name: Piece = Ref(To.INDEX, part.path, "", label)
+            rows.append([[name], describe_folder(index, part.path), _first_file(index, part.path)])
         else:
-            rows.append([[Ref(To.FILE, part.path)], describe(index, part.path), _main_definition(index, part.path)])
-    return [Table(["Part", "What it does", "Begin with"], rows)] if len(rows) > 1 else []
+            name = Ref(To.FILE, part.path, "", label)
+            rows.append([[name], describe(index, part.path), _main_definition(index, part.path)])
+    if len(rows) < 2:
+        return []
+    where = [Text(["All of them are in ", Ref(To.INDEX, common, "", common), "."])] if common else []
+    return [*where, Table(["Part", "What it does", "Begin with"], rows)]
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """Return the innermost folder that contains all of the given paths."""
+    parents = [path.split("/")[:-1] for path in paths]
+    same = takewhile(lambda names: len(set(names)) == 1, zip(*parents, strict=False))
+    return "/".join(names[0] for names in same)
+
+
+def _first_file(index: Index, folder: str) -> list[Piece]:
+    """Return a link to the file of a folder to begin with; nothing if its language is not analysed."""
+    paths = files_to_read(index, folders(index).with_subfolders(folder), _CANDIDATES)
+    paths = [path for path in paths if is_analysed(index.language_of(path))]
+    begin = next((path for path in paths if not _SUPPORT.search(path)), next(iter(paths), ""))
+    return [Ref(To.FILE, begin, "", begin[len(folder) + 1 :])] if begin else []
 
 
 def _main_definition(index: Index, path: str) -> list[Piece]:
-    used = most_used_definition(index, path)
+    used = most_used_definition(index, path, public=True)
     return [ref_of(index, used.id, short=True)] if used is not None else []
 
 
 def concepts(index: Index) -> list[Block]:
-    """Return the definitions that most files use and that their authors explain, types first."""
+    """Return the definitions that most files use and that their authors explain, types first.
+
+    Where few are explained, the types that most files use are added, unless most of the code cannot be read.
+    """
     files = ledger(index).files
     rows = [
         row for row in key_definitions_of_folder(index, folders(index).all[""], _CONSIDERED)
-        if row.words and row.kind != Kind.MACRO and files[row.path].category == Category.SOURCE
-        and not helps_tests(row.path)
+        if row.kind != Kind.MACRO and files[row.path].category == Category.SOURCE and not helps_tests(row.path)
     ]  # fmt: skip
-    types = [row for row in rows if row.kind in TYPE_KINDS]
-    chosen = (types if len(types) >= _CONCEPTS // 2 else rows)[:_CONCEPTS]
-    items = [
-        Item([ref_of(index, row.id), ": ", *row.words, f" Used by {count_noun(row.times, 'file')}."]) for row in chosen
-    ]
-    return [Items(items)] if items else []
+    rows = [row for row in rows if row.public] or rows
+    explained = [row for row in rows if row.words]
+    types = [row for row in explained if row.kind in TYPE_KINDS]
+    chosen = (types if len(types) >= _CONCEPTS // 2 else explained)[:_CONCEPTS]
+    if len(chosen) < _CONCEPTS // 2 and _is_mostly_analysed(index):
+        others = [row for row in rows if row.kind in TYPE_KINDS and not row.words]
+        added = others[: _CONCEPTS - len(chosen)]
+        chosen = sorted([*chosen, *added], key=lambda row: (-row.times, row.name))
+    return [Items([_concept(index, row) for row in chosen])] if chosen else []
+
+
+def _concept(index: Index, row: KeyDefinition) -> Item:
+    used = f" Used by {count_noun(row.times, 'file')}."
+    if row.words:
+        return Item([ref_of(index, row.id), ": ", *row.words, used])
+    return Item([ref_of(index, row.id), f": {row.kind} in ", Ref(To.FILE, row.path), f".{used}"])
+
+
+def _is_mostly_analysed(index: Index) -> bool:
+    """True if half of the lines of source are in languages that are analysed."""
+    lines = Counter[bool]()
+    for file in ledger(index).files.values():
+        if file.category == Category.SOURCE:
+            lines[is_analysed(file.language)] += file.lines
+    return lines[True] >= lines[False]
 
 
 def where_to_start(index: Index) -> list[Block]:
@@ -192,18 +250,34 @@ def build_and_test(index: Index) -> list[Block]:
         items.append(Item([Strong("Build"), ": ", *join_in_sentence([*topics.get("Build", []), *builds])]))
     root = folders(index).all[""]
     blocks: list[Block] = []
-    if root.tests:
-        where = [path for path in root.folders if folders(index).all[path].mostly(Category.TEST)]
-        pieces: list[Piece] = [count_noun(root.tests, "test")]
-        inside = sum(folders(index).all[path].tests for path in where)
+    whole = test_files(index)
+    if root.tests or whole:
+        inner = [folders(index).all[path] for path in root.folders]
+        where = [one for one in inner if one.mostly(Category.TEST) and one.tests > root.tests * _SHARE_OF_TESTS]
+        pieces: list[Piece] = [tests_in_words(root.tests, whole)]
+        inside = sum(one.tests for one in where)
         if inside:
             pieces += [" in " if inside == root.tests else f", {inside:,} of them in "]
-            pieces += join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])
+            pieces += join_in_sentence([Ref(To.INDEX, one.path, "", one.path) for one in where])
         pieces += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
         commands = _commands(index)
         items.append(Item([Strong("Test"), ": ", *pieces, *(["; to run some of them:"] if commands else [])]))
         blocks = [Code("\n".join(commands) + "\n", "bash")] if commands else []
     return [Items(items), *blocks] if items else []
+
+
+def test_files(index: Index) -> list[str]:
+    """Return the test files of languages whose tests have no names of their own, in which a file counts as a test."""
+    return [
+        path for path, file in ledger(index).files.items()
+        if file.category == Category.TEST and file.lines and language_of(file.language).tests.whole_files
+    ]  # fmt: skip
+
+
+def tests_in_words(tests: int, files: Collection[str]) -> str:
+    """Return a number of tests, and of files that are tests as a whole."""
+    counts = [count_noun(tests, "test")] if tests else []
+    return " and ".join([*counts, *([count_noun(len(files), "test file")] if files else [])])
 
 
 def guides(index: Index) -> list[Piece]:
@@ -212,16 +286,21 @@ def guides(index: Index) -> list[Piece]:
 
 
 def documents(index: Index) -> list[Piece]:
-    """Return links to the README and to the first page of each folder of documents."""
+    """Return links to the README and to the first page of each folder of documentation."""
     readme = readme_of(index)
     found: list[Piece] = [Ref(To.FILE, readme, "", "README", False)] if readme else []
+    links = index.open_file(readme).import_targets if readme else ()
+    linked = {path for _, target in links if target is not None for path in target.paths}
     for path in folders(index).all[""].folders:
         folder = folders(index).all[path]
-        if folder.mostly(Category.DOCUMENTATION) and not folder.name.startswith("."):
+        if folder.mostly(Category.DOCUMENTATION) and _DOCUMENTATION.match(folder.name):
             pages = (one for one in folders(index).below(path) if _HOME.search(one))
-            start = min(pages, key=lambda one: (one.count("/"), one), default="")
+            start = min(
+                pages, key=lambda one: (one.count("/"), "en" not in one.split("/"), one not in linked, one), default=""
+            )
             if start:
-                found.append(Ref(To.FILE, start, "", f"the documentation in {path}", False))
+                where = "" if folder.name.lower() == "documentation" else f" in {path}"
+                found.append(Ref(To.FILE, start, "", f"the documentation{where}", False))
     return found
 
 
@@ -241,8 +320,8 @@ def _commands(index: Index) -> list[str]:
     """Return the commands that run the files with the most tests, one per language. The name of a program alone is not
     one: it has to be built first, and nothing says where it is."""
     found: dict[str, str] = {}
-    counts = ledger(index).tests
-    for path, _ in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
+    counts = [*ledger(index).tests.items(), *((path, 0) for path in test_files(index))]
+    for path, _ in sorted(counts, key=lambda row: (-row[1], row[0])):
         language = index.language_of(path)
         if language not in found:
             command = index.runners.command(path, language, "")

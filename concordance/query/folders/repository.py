@@ -20,12 +20,20 @@ from concordance.base.blocks import (
     To,
     count_noun,
 )
+from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folder_definitions, folders
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
-from concordance.query.folders.front_page import build_and_test, concepts, parts_table, where_to_start
+from concordance.query.folders.front_page import (
+    build_and_test,
+    concepts,
+    parts_table,
+    test_files,
+    tests_in_words,
+    where_to_start,
+)
 from concordance.query.folders.project_name import name_of, readme_of
 from concordance.query.index.repository import Index
 
@@ -46,7 +54,8 @@ def root_index(index: Index) -> Iterator[Block]:
     if words is not None:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
-    tests = f" and {count_noun(root.tests, 'test')}" if root.tests else ""
+    whole = test_files(index)
+    tests = f" and {tests_in_words(root.tests, whole)}" if root.tests or whole else ""
     symbols = folder_definitions(index).all[""].kinds.total()
     yield Text(
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
@@ -69,9 +78,11 @@ def root_index(index: Index) -> Iterator[Block]:
         yield folder_table(index, sorted(root.folders, key=lambda path: path.startswith(".")))
     yield Heading(2, ["Languages"])
     yield languages(index)
-    yield Heading(2, ["Most Central Files"])
-    yield Text(["Ranked by how often a reader following uses from file to file would arrive at them."])
-    yield central_files(index)
+    central = central_files(index)
+    if central.rows:
+        yield Heading(2, ["Most Central Files"])
+        yield Text(["Ranked by how often a reader following uses from file to file would arrive at them."])
+        yield central
 
 
 def languages(index: Index) -> Table:
@@ -88,11 +99,12 @@ def languages(index: Index) -> Table:
 
 
 def central_files(index: Index) -> Table:
-    """Return a table of the most central files, with how many files use each."""
+    """Return a table of the most central files that others use, with how many do: source, if there is any."""
     rows: list[list[Pieces]] = []
-    for path in folders(index).central("", _CENTRAL):
+    for path in folders(index).central("", _CENTRAL, Category.SOURCE) or folders(index).central("", _CENTRAL):
         users = len(index.neighbours.users.get(index.file_id(path), ()))
-        rows.append([[Ref(To.FILE, path)], [f"{users:,}"], describe(index, path)])
+        if users:
+            rows.append([[Ref(To.FILE, path)], [f"{users:,}"], describe(index, path)])
     return Table(["File", "Used by files", "What it is"], rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Quote, Ref, Text, To
 from concordance.base.kinds import Section
+from concordance.extract.registry import language_of
 from concordance.query.descriptions import describe, describe_by_facts, is_brief, own_description
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
@@ -17,7 +18,7 @@ ORDER = 10
 def blocks(one: FileModel) -> list[Block]:
     """Return what the file is for: its author's words, or a description of the facts."""
     words = own_description(one.file, one.facts.doc)
-    if not words:
+    if not words or language_of(one.file.language).is_markup:  # the page of a document begins with the document
         pieces = as_sentence(describe(one.index, one.path))
         cited = next((piece.path for piece in pieces if isinstance(piece, Cite)), one.path)
         if cited == one.path or any(isinstance(piece, Ref) and piece.path == cited for piece in pieces):
