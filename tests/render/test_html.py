@@ -137,6 +137,21 @@ def test_two_things_of_one_name_have_one_id() -> None:
     _read(Items([Item(["x"], (), "K"), Item([Anchor("K"), "y"])]), Heading(3, ["z"], "K"))
 
 
+def test_what_has_nothing_to_say_is_one_quiet_line() -> None:
+    none = [Heading(3, ["Testing"]), Text(["It defines no functions that a test could call."])]
+    examples = [Heading(3, ["Usage Examples"]), Text(["No usage example found."])]
+    whole = _page(Heading(2, ["Testing & Usage"]), *none, *examples).html
+    assert whole.count('<section class="quiet">') == 1 and whole.count("<h3") == 0
+    assert 'id="testing"' in whole and 'id="usage-examples"' in whole
+    half = _page(Heading(2, ["Testing & Usage"]), Heading(3, ["Testing"]), Text(["3 tests."]), *examples).html
+    assert half.count('<section class="quiet">') == 1 and half.count("<h3") == 2
+
+
+def test_long_names_in_tables_break_between_their_parts() -> None:
+    text = _page(Table(["File", "x"], [[[Mono(".devcontainer/a_file.py")], ["y"]]])).html
+    assert ".devcontainer/<wbr>a_<wbr>file.<wbr>py" in text
+
+
 def test_names_with_what_they_say_are_a_list_of_definitions() -> None:
     read = _read(Items([Item([Strong("Path"), ": ", Mono("a.py")]), Item([Strong("Size"), ": 3 bytes"])]))
     assert (read.tags["dl"], read.tags["dt"], read.tags["li"]) == (1, 2, 0)

@@ -269,7 +269,8 @@ class Folders:
         come only if there is nothing else.
         """
         kind = category or self._main_category(paths)
-        return [path for _, path in nsmallest(limit, (row for folder in paths for row in self._top(folder).get(kind, ())))]
+        rows = (row for folder in paths for row in self._top(folder).get(kind, ()))
+        return [path for _, path in nsmallest(limit, rows)]
 
     def _main_category(self, paths: Sequence[str]) -> str:
         """Return the category of the files that folders are about."""

@@ -56,8 +56,12 @@
     });
   }
 
+  var HEADING = /\.(?![\d\s.])/g;  // between headings, but not in "Version 2.0" or "e.g. this"
+
   function fromRow(row) {
-    var called = row.called || row.symbol, name = called ? /(?:^|::|[.#])([^.:#]+|operator.*)$/.exec(called) : null;
+    var called = row.called || row.symbol, isHeading = row.kind === "heading";
+    if (isHeading) called = called.replace(HEADING, " › ");
+    var name = called ? (isHeading ? /(?:^|› )([^›]+)$/ : /(?:^|::|[.#])([^.:#]+|operator.*)$/).exec(called) : null;
     var shown = called ? (name ? name[1] : called) : row.path.split("/").pop();
     return {
       name: shown, home: called ? called.slice(0, called.length - shown.length) : "", kind: row.kind || "file",

@@ -106,7 +106,8 @@
   system.addEventListener("change", showTheme);
   showTheme();
 
-  /* --- tables: cards on a phone, where each cell has the name of its column; a mark where one can be scrolled */
+  /* --- tables: cards on a phone, where each cell has the name of its column; a mark where one can be scrolled. Code
+     and drawings fade out where more of them is to the right. */
 
   var MOST_ROWS = 400, narrow = matchMedia("(max-width: 40rem)");
 
@@ -127,7 +128,15 @@
       }
       box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth + 1);
     });
+    all("main pre, .drawing").forEach(fade);
   }
+  function fade(box) {
+    box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+  }
+  document.addEventListener("scroll", function (event) {
+    if (event.target.matches && event.target.matches("main pre, .drawing")) fade(event.target);
+  }, true);
+  document.addEventListener("toggle", tables, true);
   narrow.addEventListener("change", tables);
   window.addEventListener("resize", tables);
   tables();

@@ -51,9 +51,9 @@ LONG = 100  # from this number of entries on, the browser lays out only the visi
 _NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
 _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
 _LONG_NAME = 8  # characters
-_PARTS = re.compile(r"(::|[/_.](?=\w))")  # where a long name may be broken
+_PARTS = re.compile(r"(?<=\w)(::|[/_.](?=\w))")  # where a long name may be broken
 _FOLDED = "File Metadata"  # the section that a reader opens on demand
-_NOTHING = re.compile(r"(?:No|None|Empty|Nothing)\b[^.]{0,200}\.?\Z")
+_NOTHING = re.compile(r"(?:(?:No|None|Empty|Nothing)\b|It (?:defines|runs) no )[^.]{0,200}\.?\Z")
 _BETWEEN = " · "  # separates facts about a definition in a paragraph
 
 
@@ -98,14 +98,30 @@ def split_sections(blocks: Sequence[Block]) -> list[list[Block]]:
     return found
 
 
-def _nothing_to_say(blocks: Sequence[Block]) -> Pieces | None:
-    """Return the sentence of a section that says that there is nothing, or only where it is; None for any other."""
-    rest = [block for block in blocks[1:] if not (isinstance(block, Heading) and block.level > 2)]
-    if len(rest) != 1 or not isinstance(rest[0], Text) or not isinstance(blocks[0], Heading):
-        return None
-    text = rest[0].text
-    is_link = len(text) == 1 and isinstance(text[0], Ref)
-    return text if is_link or _NOTHING.match(plain(text)) else None
+def _split_subsections(blocks: Sequence[Block]) -> list[Sequence[Block]]:
+    """Split the blocks of a section before each heading of the third level."""
+    starts = [0, *(n for n, block in enumerate(blocks) if n and isinstance(block, Heading) and block.level == 3)]
+    return [blocks[start:end] for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True)]
+
+
+def _sentences_of_nothing(blocks: Sequence[Block]) -> list[tuple[str, Pieces]] | None:
+    """Return the sentences of a section that only say that there is nothing, or only where it is, each with the
+    heading that it is under, "" for the section's own; None for any other section."""
+    found: list[tuple[str, Pieces]] = []
+    heading = ""
+    for block in blocks[1:]:
+        if isinstance(block, Heading):
+            heading = plain(block.text)
+        elif isinstance(block, Text) and (_is_link(block.text) or _NOTHING.match(plain(block.text))):
+            found.append((heading, block.text))
+            heading = ""
+        else:
+            return None
+    return found if found and not heading and isinstance(blocks[0], Heading) else None
+
+
+def _is_link(text: Pieces) -> bool:
+    return len(text) == 1 and isinstance(text[0], Ref)
 
 
 class HtmlWriter:
@@ -133,14 +149,15 @@ class HtmlWriter:
 
     def section(self, blocks: Sequence[Block]) -> None:
         """Write a section: one without content as a quiet line, and a file's metadata folded."""
-        words = _nothing_to_say(blocks)
-        if words is not None:
+        said = _sentences_of_nothing(blocks)
+        if said is not None:
             self.out.append('<section class="quiet">')
             self.heading(blocks[0])  # type: ignore[arg-type]
-            inner = [block for block in blocks[1:] if isinstance(block, Heading)]
-            self.out.append(f'<p id="{escape(self._named(plain(inner[0].text), ""))}">' if inner else "<p>")
-            self.pieces(words)
-            self.out.append("</p></section>\n")
+            for heading, words in said:
+                self.out.append(f'<p id="{escape(self._named(heading, ""))}">' if heading else "<p>")
+                self.pieces(words)
+                self.out.append("</p>")
+            self.out.append("</section>\n")
         elif isinstance(blocks[0], Heading) and plain(blocks[0].text) == _FOLDED:
             place = " side" if self._level == 1 else ""  # before all else that the page says
             self.out.append(f'<details class="metadata{place}"><summary>')
@@ -149,7 +166,13 @@ class HtmlWriter:
             self.blocks(blocks[1:])
             self.out.append("</details>\n")
         else:
-            self.blocks(blocks)
+            first, *rest = _split_subsections(blocks)
+            self.blocks(first)
+            for part in rest:
+                if _sentences_of_nothing(part) is None:
+                    self.blocks(part)
+                else:
+                    self.section(part)
 
     # --- blocks
 
