@@ -1,8 +1,9 @@
 # make book REPO=…   read a repository and write its book (default: this one); installs what running needs
-# make test          run the tests; installs the development tools besides
-# make setup         install what running needs into .venv, and do nothing else
-# make lock          pin what pyproject.toml asks for, with hashes (needs the network)
-# make lint          style and types;   make golden   rewrite the expected files, to be read as a diff
+# make test          run the tests; also installs the development tools
+# make setup         only install what running needs into .venv
+# make lock          pin the dependencies of pyproject.toml, with hashes (needs the network)
+# make lint          check style and types
+# make golden        rewrite the expected files; read the difference before you commit it
 # make bench         measure against other programs on real repositories (minutes)
 
 REPO ?= .

@@ -80,7 +80,7 @@ class Repository:
         return show.render_pages(self._index, asked, book_options.book_folder(self.root))
 
     def agents_section(self) -> str:
-        """Return what a coding agent should know of the repository, as a marked section of `AGENTS.md`."""
+        """Return what a coding agent should know about the repository, as a marked section of `AGENTS.md`."""
         from concordance.render.output import agents_file
 
         return agents_file.render_section(self._index)
@@ -124,8 +124,7 @@ class Repository:
 class Workspace:
     """An open workspace of many repositories: `workspace.ask("refs", "click.Command")`.
 
-    Answers come from the stores and the catalogue as they were
-    last built.
+    Answers come from the stores and the catalogue as they were last built.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -112,7 +112,7 @@ def _open_repository(repo: str | None, no_update: bool, store: str | None, yes: 
 
     use_store(store)
     repo = store_location.root_of(repo, yes)
-    # What a question reads stays to its end: looking for garbage in it took a fifth of the time on PyTorch.
+    # What a question reads is needed until its end: searching it for garbage took a fifth of the time on PyTorch.
     gc.set_threshold(100_000, 50, 1000)
     with terminal.ProgressBars() as bar:
         return api.Repository(repo, not no_update, bar.show)
@@ -132,6 +132,7 @@ _WORKSPACE = click.Option(
 )
 _OVER_WORKSPACES = ("callers", "define", "impact", "path", "refs", "search")
 _TEXT = "[FILE]"  # the argument of a question about a text
+# Options of `concord batch`, not of a question in it.
 _BATCH_OPTIONS = (
     "as_json",
     "no_update",
@@ -139,7 +140,7 @@ _BATCH_OPTIONS = (
     "store",
     "workspace",
     "yes",
-)  # options of `concord batch`, not of a question in it
+)
 
 
 def _question(name: str, module: Any) -> click.Command:

@@ -363,8 +363,7 @@ class Target(NamedTuple):
 class Links(NamedTuple):
     """What the names of a file refer to: claims, each with its trust and the resolver that made it.
 
-    A symbol's id is a number: the base of its file, plus one, plus its index among the file's symbols. The base of a
-    file is the id of the file itself.
+    Files and symbols have numbers as ids, which `facts/symbol_ids.py` gives them.
     """
 
     use: bytes = b""  # an expression of the file's flow, ascending; if it has several rows, the best target is first

@@ -94,14 +94,14 @@ def summary(package: str, name: str) -> str:
 
 
 @cache
-def having(package: str, part: str) -> tuple[ModuleType, ...]:
+def load_defining(package: str, part: str) -> tuple[ModuleType, ...]:
     """Import the plug-ins of a package that define an optional part of its protocol, and no others."""
     defined = re.compile(rf"^(?:def )?{part}\b", re.M)
     return tuple(load(package, name) for name in names(package) if defined.search(_source(package, name)))
 
 
 @cache
-def every(package: str) -> tuple[ModuleType, ...]:
+def load_all(package: str) -> tuple[ModuleType, ...]:
     """Import all plug-ins of a package, in the order of their names."""
     return tuple(load(package, name) for name in names(package))
 

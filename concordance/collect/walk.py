@@ -32,9 +32,8 @@ from concordance.collect import own_output, subprocesses
 MOST_PATHS = 500  # number of paths above which a complete walk costs about as much
 # Files that affect how other files are treated.
 DECISIVE_NAMES = frozenset((".gitignore", ".gitmodules", own_output.MANIFEST, own_output.FRONT))
-WalkResult = tuple[
-    list[ListedFile], dict[str, int]
-]  # files, and the number of ignored pages by the folder of their book
+# The listed files, and the number of ignored pages by the folder of their book.
+WalkResult = tuple[list[ListedFile], dict[str, int]]
 OWN_FOLDER = ".concordance"
 CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.\.?|\.git|\.concordance)?(?:/|$)", re.IGNORECASE)

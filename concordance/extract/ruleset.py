@@ -225,7 +225,7 @@ _AROUND = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.CLASS, Kind
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return every rule by its id: ours first, then ruff's."""
-    own = {module.ID: _rule(module) for module in plugins.every(PACKAGE)}
+    own = {module.ID: _rule(module) for module in plugins.load_all(PACKAGE)}
     return {**dict(sorted(own.items())), **{rule.id: rule for rule in RUFF_RULES}}
 
 

@@ -146,7 +146,7 @@ class BridgeContext:
                 found.setdefault(part, []).append(name)
         return found
 
-    def requests(self, name: str) -> list[ForeignName]:
+    def uses_of_foreign_name(self, name: str) -> list[ForeignName]:
         """Return the symbols that use a dotted Python name that no Python file of the repository defines."""
         self.reads.note(Aspect.FOREIGN_NAMES, name)
         return self._foreign_names.get(name, [])

@@ -58,9 +58,8 @@ class FileInterface:
     exports: tuple[str, ...] | None = None
     autouse_fixtures: list[Path] = field(default_factory=list)  # fixtures that apply to tests without being requested
     directives: list[Any] = field(default_factory=list)  # `using namespace`, also in effect for includers
-    inline_namespaces: set[Path] = field(
-        default_factory=set
-    )  # namespaces whose names also belong to the enclosing namespace
+    # Namespaces whose names also belong to the enclosing namespace.
+    inline_namespaces: set[Path] = field(default_factory=set)
     namespaces: set[str] = field(default_factory=set)  # names of namespaces
     local: set[str] = field(default_factory=set)  # names visible only to files that include this one
 
@@ -243,9 +242,8 @@ def _symbols(
                 ("has", paths[symbol], file.symbol_kind[symbol], tuple(symbol_values[symbol]))
             )
         elif parent and file.kind(parent - 1) in FUNCTIONS and file.kind(symbol) in FUNCTIONS:
-            symbol_values[parent - 1].append(
-                ("holds", paths[symbol])
-            )  # wrappers that a decorator puts around functions
+            # Wrappers that a decorator puts around functions.
+            symbol_values[parent - 1].append(("holds", paths[symbol]))
     for symbol, path in enumerate(paths):
         name, kind = file.names[file.symbol_name[symbol]], file.kind(symbol)
         digest = hash(tuple(symbol_values[symbol]))

@@ -42,8 +42,6 @@ _ID_BITS = 32  # bits that an id fits into
 _ID_MASK = (1 << _ID_BITS) - 1
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
 _MAX_ANCESTORS = 64  # ancestors of a class; a longer chain is a mistake in the linked code
-
-
 _MAX_REASONS = 250  # distinct reasons that are stored in one byte; all others share one more
 _ANY_REASON = "one of several definitions of this name"
 
@@ -106,9 +104,8 @@ class Linker:
         for one in found:
             if len(resolvers) < _MAX_REASONS:
                 resolvers.setdefault(one.by, len(resolvers))
-        if (
-            len(resolvers) == _MAX_REASONS
-        ):  # the only reason with that many variants is "one of N definitions of this name"
+        # The only reason that has that many variants is "one of N definitions of this name".
+        if len(resolvers) == _MAX_REASONS:
             resolvers[_ANY_REASON] = _MAX_REASONS
         by = bytes([resolvers.get(one.by, _MAX_REASONS) for one in found])
         links = Links(

@@ -159,9 +159,8 @@ class LoadedFlow:
 
 
 Resolve = Callable[[str, Import], Target]
-SymbolsByName = Callable[
-    [str, str, Iterable[str], int], list[int]
-]  # of a name, a language, kinds of symbols, and a limit
+# Returns the ids of symbols, given their name, their language, their kinds, and the largest number of results.
+SymbolsByName = Callable[[str, str, Iterable[str], int], list[int]]
 
 
 class LinkWorld:
@@ -175,13 +174,8 @@ class LinkWorld:
         """`flows` returns a file's flow by the file's id, and `flows_of_languages` those of all files of the given
         languages. `resolvers` maps a language to a factory of its import resolver. `symbols_by_name`, if given, returns
         the symbols that have a name, so that not every file has to be searched for it."""
-        self.tree, self.files, self._flows, self._flows_of_languages, self.symbols_by_name = (
-            tree,
-            files,
-            flows,
-            flows_of_languages,
-            symbols_by_name,
-        )
+        self.tree, self.files, self.symbols_by_name = tree, files, symbols_by_name
+        self._flows, self._flows_of_languages = flows, flows_of_languages
         self.number = {row.path: number for number, row in enumerate(files)}
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}

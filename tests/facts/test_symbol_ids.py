@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,15 @@ def test_ids_survive_packing(ids: list[int]) -> None:
     assert [read.id_at(read.place_of(one)) for one in ids] == ids
     assert read.place_of(1) == -1 and read.id_at(-1) == 1
     assert all((one in read) == (one in ids or one == 1) for one in range(402))
+    for other in {0, 401} - set(ids):
+        with pytest.raises((LookupError, ValueError)):
+            read.place_of(other)
+
+
+@given(_IDS)
+def test_ranges_are_as_few_as_possible(ids: list[int]) -> None:
+    every = {1, *ids}
+    assert list(SymbolIds(1, ids).range_starts()) == sorted(one for one in every if one - 1 not in every)
 
 
 @given(st.integers(1, 1000), st.integers(0, 30))

@@ -256,9 +256,8 @@ class Blanked:
 
     data: bytearray
     taken: list[tuple[int, int]] = field(default_factory=list)  # ranges that were blanked
-    namespaces: list[tuple[int, int, str]] = field(
-        default_factory=list
-    )  # opened and closed by macros: start, end, name
+    # Namespaces that macros open and close: start, end, name.
+    namespaces: list[tuple[int, int, str]] = field(default_factory=list)
     instantiations: list[int] = field(default_factory=list)  # where the class of each explicit instantiation starts
     specifiers: dict[int, int] = field(default_factory=dict)  # start of each blanked specifier, by its end
     written: list[int] = field(default_factory=list)  # where a byte was written over white space

@@ -260,9 +260,8 @@ class Transformer:
         """Rewrite messages, literals and blocks in one pass over the tokens."""
         code = self.code
         tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(code)]
-        opened: list[tuple[int, list[int], bytes]] = [
-            (-1, [], b"")
-        ]  # opening token, the tokens directly inside, "@" of a literal
+        # Brackets that are open: their token, the tokens directly inside, and the "@" of a literal.
+        opened: list[tuple[int, list[int], bytes]] = [(-1, [], b"")]
         for place, (start, _end) in enumerate(tokens):
             sign = code[start]
             if sign == 94 and self.data[start] == 94:  # "^", unless it has been blanked

@@ -215,9 +215,8 @@ class Comments:
                 break
             last = self._end_of_group(at)
             words = self._about_file(at, last, defined)
-            if words and not (
-                comments and self._line(self.ends[last] + 1)
-            ):  # after a description, one of the code below
+            # A comment directly above code, after the file's description, is about that code.
+            if words and not (comments and self._line(self.ends[last] + 1)):
                 comments.append(words)
             at = last + 1
         return "\n\n".join(comments) or self._below_imports(at, defined)

@@ -105,9 +105,8 @@ _TARGET_WORDS = frozenset(
         "ALL",
     )
 )
-_READING_SUBCOMMANDS = frozenset(
-    (b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND")
-)  # subcommands of `list` that only read
+# Subcommands of `list` that only read.
+_READING_SUBCOMMANDS = frozenset((b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND"))
 _SHOWN = 200
 
 

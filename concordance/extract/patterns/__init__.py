@@ -34,7 +34,7 @@ PROTOCOL = PatternModule
 @cache
 def patterns_of_language(language: str) -> tuple[tuple[str, Finder], ...]:
     """Return the patterns of a language, each with its finder."""
-    return tuple(row for module in plugins.every(PACKAGE) for row in module.TABLES.get(language, ()))
+    return tuple(row for module in plugins.load_all(PACKAGE) for row in module.TABLES.get(language, ()))
 
 
 def find_patterns(context: PatternContext) -> tuple[PatternPlace, ...]:

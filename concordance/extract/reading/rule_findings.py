@@ -34,7 +34,7 @@ class RuleTable(NamedTuple):
 def _table(language: str) -> RuleTable:
     names: dict[str, list[ModuleType]] = {}
     words: list[tuple[bytes, ModuleType]] = []
-    for module in plugins.every(PACKAGE):
+    for module in plugins.load_all(PACKAGE):
         if module.LANGUAGES and language not in module.LANGUAGES:
             continue
         for name in getattr(module, "NAMES", ()):

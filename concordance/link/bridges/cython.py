@@ -26,7 +26,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         known.setdefault(name, one)
         yield one.to(one.file.id, Trust.EXACT, "defined here", name=name, more=one.end.more)
     for name in sorted(known):
-        for ask in context.requests(name):
+        for ask in context.uses_of_foreign_name(name):
             role = Role.IMPORT if ask.roles & _IMPORT else Role.MENTION if ask.roles & _CALL else Role.READ
             yield Bridge("cython", "asks", name, ask.user, -1, known[name].file.id, Trust.VIA_IMPORT, _BY, role)
     for row in context.files if known else ():

@@ -71,7 +71,7 @@ def _join(context: BridgeContext, bridge: str) -> Iterator[Bridge]:
     for name, bound in _star_imports(context, bound_names).items():
         bound_names.setdefault(name, bound)
     for name in sorted(bound_names):
-        for ask in context.requests(name):
+        for ask in context.uses_of_foreign_name(name):
             for one in bound_names[name]:
                 yield from _uses(one, name, ask, bridge)
             for constructor in _CONSTRUCTORS if ask.roles & role_bit(Role.CALL) else ():

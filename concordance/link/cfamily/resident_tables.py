@@ -89,9 +89,8 @@ def _outline(file: LoadedFlow) -> ScopeOutline:
     rows: list[_Row] = []
     places: list[int] = []
     outside: dict[tuple[int, int, str], int] = {}
-    row_of_symbol: list[int | None] = [
-        -1
-    ]  # by symbol plus one: its row; -1 is the file, None a symbol that creates no scope
+    # The row of each symbol; the first is the file's (-1), and symbols that create no scope have None.
+    row_of_symbol: list[int | None] = [-1]
     parents = set(file.symbol_parent)
     columns = zip(
         flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, unpack_column(flow.symbol_within),

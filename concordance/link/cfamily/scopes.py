@@ -249,13 +249,8 @@ class FileScope:
         self.file, self.symbol_scopes, self.number = file, symbol_scopes, file.number
         self.includes, self.with_caches, self.bit_of = includes, with_caches, includes.bit_of
         self.visible = includes.visible_files(file.number)  # a bit for each file whose text is part of this one
-        self.names, self.op, self.left, self.right, self.bindings = (
-            file.names,
-            file.op,
-            file.left,
-            file.right,
-            file.values,
-        )
+        self.names, self.bindings = file.names, file.values
+        self.op, self.left, self.right = file.op, file.left, file.right
         self.scopes = len(file.scope_parent)
         self.named: dict[int, ResolvedName | None] = {}  # by expression: what it names
         self.types: dict[int, Type | None] = {}  # by expression: the type it names

@@ -33,7 +33,7 @@ PROTOCOL = ImportLinker
 
 def import_linkers() -> dict[str, ModuleType]:
     """Return the plug-in of each language that has one; the languages of a family share it."""
-    return {language: module for module in plugins.every(__name__) for language in module.LANGUAGES}
+    return {language: module for module in plugins.load_all(__name__) for language in module.LANGUAGES}
 
 
 @cache

@@ -18,13 +18,14 @@ from concordance.link.world import LoadedFlow
 
 # of a class that is used at all, because its instances may be made elsewhere
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+# Methods that are called on an instance without being named.
 _INSTANCE_METHODS = (
     "__call__",
     "__enter__",
     "__exit__",
     "__aenter__",
     "__aexit__",
-)  # of a class whose instance the code has
+)
 _DISPATCHED = ("visit_", "depart_", "leave_", "do_")  # methods that a base calls by a computed name
 # Hooks of unittest and pytest.
 _HOOKS = (

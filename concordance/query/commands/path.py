@@ -30,9 +30,8 @@ from concordance.query.names.resolver import resolve_subject
 MAX_EDGES = 3_000_000  # edges that one search visits at most
 _MAX_STEPS = 24  # steps in a chain at most
 _EASY_EDGES = 50_000  # edges that are visited sooner than all edges are reversed
-_SearchResult = tuple[
-    dict[int, int], dict[int, list[int]]
-]  # by id: the number of steps to the end, and the next symbols
+# The number of steps to the end, and the next symbols, each by symbol id.
+_SearchResult = tuple[dict[int, int], dict[int, list[int]]]
 HELP = """Show how one name or file reaches another: the shortest chain, each step with the line that shows it.
 
 Steps are calls, imports and bridges between languages. Chains by which the first executes the last are preferred; if

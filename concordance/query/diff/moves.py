@@ -22,10 +22,8 @@ from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare_signat
 
 _MIN_COMMON_LINES = 0.5  # the least share of common lines of renamed files, as in git
 _MAX_FILES_OF_RARE_LINE = 20  # a line found in more files than this is not rare
-_MIN_SIMILARITY, _MIN_SIMILARITY_SAME_SIGNATURE = (
-    0.6,
-    0.4,
-)  # the least share of common text, and if the signatures are the same
+_MIN_SIMILARITY = 0.6  # least share of common text …
+_MIN_SIMILARITY_SAME_SIGNATURE = 0.4  # … and the least if the signatures are the same
 _MIN_RENAME_SIMILARITY = 0.8
 _SHORT_TEXT = 60  # characters of text below which all of it must be the same
 _LONG_TEXT = 150  # characters of text that identify a symbol by themselves

@@ -14,12 +14,13 @@ from concordance.collect.path_patterns import Patterns
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.index.repository import Index
 
+# The first of these files that exists is used.
 _CODEOWNERS = (
     ".github/CODEOWNERS",
     "CODEOWNERS",
     "docs/CODEOWNERS",
     ".gitlab/CODEOWNERS",
-)  # the first that exists counts
+)
 _WORD = re.compile(r"(?:\\.|\S)+")
 
 

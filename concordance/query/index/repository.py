@@ -266,7 +266,7 @@ class Index:
 
     @shared_property()
     def prototypes(self) -> IdsByText:
-        """The ids of the symbols of such languages, by their keys without overload numbers."""
+        """The ids of the symbols of languages with declarations, by their keys without overload numbers."""
         files = (row[0] for row in self.file_rows if row[2] in self.prototyped)
         ids = chain.from_iterable(self.symbol_ids[file] for file in files)
         return IdsByText(((bare_key(self.keys[one]), one) for one in ids), self._prototype_key)
@@ -322,7 +322,7 @@ class Index:
 
     @shared_property(FILE_USES, Aspect.PATHS)
     def all_folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
-        """As `folder_edges`, of every folder."""
+        """The `folder_edges` of every folder."""
         documents = self.documents
         uses = ((user, targets) for user, targets in self.neighbours.all_uses.items() if user not in documents)
         pairs = [(user, target, times) for user, targets in uses for target, times in targets.items()]

@@ -123,7 +123,7 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
 def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resolution]:
     """Sort resolutions by their roles, and add declarations, if the name means something that is not a symbol."""
     roles: dict[int, DefinitionRole] = {}
-    for kind in plugins.every(ENTITIES):
+    for kind in plugins.load_all(ENTITIES):
         roles |= kind.definition_roles(index, question)
     known = {one.place.id for one in found}
     more = [one for one in _of_entities(index, question) if one.place.id not in known] if roles else []
@@ -343,7 +343,7 @@ def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
 
 
 def _of_entities(index: Index, question: str) -> Iterator[Resolution]:
-    kinds = plugins.every(ENTITIES)
+    kinds = plugins.load_all(ENTITIES)
     return _resolved(index, (row for kind in kinds for row in kind.definitions(index, question)))
 
 

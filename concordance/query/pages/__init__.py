@@ -56,7 +56,7 @@ def kinds_per_path() -> tuple[str, ...]:
 
 def kinds_with(part: str) -> tuple[ModuleType, ...]:
     """Return the kinds that define an optional part of `PageKind`; others are not loaded."""
-    return plugins.having(PAGES, part)
+    return plugins.load_defining(PAGES, part)
 
 
 def bridge_page(index: Index, name: str) -> Ref | None:

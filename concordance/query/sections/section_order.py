@@ -17,7 +17,7 @@ SECTIONS = "concordance.query.sections.file_page"
 @cache
 def ordered_sections() -> tuple[ModuleType, ...]:
     """Return the plug-ins of all sections in page order."""
-    return tuple(sorted(plugins.every(SECTIONS), key=lambda module: (module.ORDER, module.__name__)))
+    return tuple(sorted(plugins.load_all(SECTIONS), key=lambda module: (module.ORDER, module.__name__)))
 
 
 @cache

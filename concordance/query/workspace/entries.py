@@ -53,7 +53,7 @@ def read_manifests(tree: Tree) -> tuple[set[ProvidedPackage], set[Requirement]]:
     """Return the packages that the manifests of a repository provide, and those that they require of others."""
     packages: set[ProvidedPackage] = set()
     requirements: set[Requirement] = set()
-    readers = [(reader, reader.__name__.rpartition(".")[2]) for reader in plugins.every(MANIFESTS)]
+    readers = [(reader, reader.__name__.rpartition(".")[2]) for reader in plugins.load_all(MANIFESTS)]
     for path, file in sorted(tree.files.items()):
         *around, name = path.split("/")
         if file.skip or file.category == Category.VENDORED or not _NOT_SHIPPED.isdisjoint(around):

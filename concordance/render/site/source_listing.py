@@ -90,9 +90,8 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
 def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     """Return the marked-up text; no tag spans a line end."""
     text = listing.text or ""
-    shown = (
-        _escape_visible if has_hidden_characters(text) else _escape_plain
-    )  # a \r as a line end is also a hidden character
+    # A carriage return at a line end counts as a hidden character, too.
+    shown = _escape_visible if has_hidden_characters(text) else _escape_plain
     tags = _Tags(listing, addresses, page)
     out: list[str] = []
     at = 0

@@ -21,9 +21,8 @@ from functools import cache
 
 _PREFIX = "concordance-"
 _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` names them
-_UNFINISHED_FILE = re.compile(
-    r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$"
-)  # as builds name unfinished files
+# The names that builds give to unfinished files.
+_UNFINISHED_FILE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")
 _ALIVE = "alive"
 _NEW = 60.0  # seconds after which an empty folder without a lock is removed: its run was killed before locking it
 _OLD = 86_400.0  # the same for a folder with content: its run could not create a lock

@@ -72,7 +72,7 @@ class _Functions:
         found: dict[int, list[str]] = {}
         packets = (name for name in self._context.foreign_names_with("ops") if name.startswith("torch.ops."))
         for dotted in sorted({*self._names.dotted, *packets}):
-            for ask in self._context.requests(dotted):
+            for ask in self._context.uses_of_foreign_name(dotted):
                 if ask.roles & _CALL:
                     found.setdefault(ask.user, []).append(dotted)
         return found

@@ -27,7 +27,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         return
     names = context.once(OperatorNames)
     for dotted in names.dotted:
-        for ask in context.requests(dotted):
+        for ask in context.uses_of_foreign_name(dotted):
             found = names.of(dotted, context.file_containing(ask.user).path)
             if found:
                 yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)

@@ -43,9 +43,8 @@ class BoundObject(NamedTuple):
         return BoundObject(self.root, (*self.path, name), kind, of)
 
 
-ChainCallback = Callable[
-    [BoundObject, int, int], None
-]  # called for each call on a holder, with the tokens of its name and its "("
+# Called for each method call on an object, with the object and the tokens of the method's name and its "(".
+ChainCallback = Callable[[BoundObject, int, int], None]
 
 
 class Holders:
