@@ -120,13 +120,12 @@ def _name(text: str) -> tuple[str, ...]:
 def name_ngrams(name: str) -> tuple[str, ...]:
     """Return the words of a name, and its runs of two to four words, each once."""
     parts = split_name(name)
-    found = dict.fromkeys(part for part in parts if part)
+    found = list(parts)
     for length in range(2, min(len(parts), LONGEST) + 1):
-        for start in range(len(parts) - length + 1):
-            run = parts[start : start + length]
-            if all(run):
-                found[" ".join(run)] = None
-    return tuple(found)
+        found += [" ".join(parts[start : start + length]) for start in range(len(parts) - length + 1)]
+    if "" in parts:  # such a part begins or ends a run, or makes two spaces in it
+        found = [gram for gram in found if gram.strip(" ") == gram and gram and "  " not in gram]
+    return tuple(dict.fromkeys(found))
 
 
 def split_name(name: str) -> tuple[str, ...]:
