@@ -125,8 +125,11 @@ def _launched(context: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
         return
     yield BridgeEnd(at, "launches", name.decode(), name.decode())
     body = context.data.rfind(b"\n}", 0, at) + 1  # start of the enclosing function, to find its variables
+    before = context.data[body:at]
+    if name not in before:
+        return  # a function's own name: most launches
     given = rb"\b%s\s*(?:=|\{)\s*&?\s*(?:\w+\s*\?[^;]*|((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*[<;}])" % re.escape(name)
-    for match in re.finditer(given, context.data[body:at]):
+    for match in re.finditer(given, before):
         if match[1]:
             last = body + match.start(1) + match[1].rfind(b":") + 1
             word = context.data[last : body + match.end(1)].decode()
