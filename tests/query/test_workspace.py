@@ -9,7 +9,7 @@ import pytest
 
 from concordance.base.errors import UserError
 from concordance.query.workspace.versions import satisfies
-from tests.support.workspaces import Opened, build, make_workspace
+from tests.support.workspaces import REPOSITORIES, Opened, build, make_workspace
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +139,14 @@ def test_stores_are_opened_on_demand_and_few_stay_open(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_versions(ecosystem: str, version: str, wanted: str, expected: bool | None) -> None:
     assert satisfies(ecosystem, version, wanted) is expected
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ["sum = sum", "left = right\nright = left", "sum = sum.sum", "sum = sum()"])
+def test_a_name_bound_to_itself_comes_from_no_import(text: str, tmp_path: Path) -> None:
+    page = f"from ledger import Book\n\n\nclass Page:\n    Book = Book\n\n\n{text}\nleft.add(1)\nsum.add(1)\n"
+    workspace = make_workspace(tmp_path, {"ledger": REPOSITORIES["ledger"], "page": {"page.py": page}})
+    build(workspace)
+    opened = Opened(workspace)
+    assert "page page.py 1" in opened.ask("refs", "ledger.Book")
+    opened.workspace.close()

@@ -203,7 +203,7 @@ class ImportOrigins:
     def reference(self, expression: int) -> ImportedMember | None:
         """Return the import that an expression is a member of, and the names that lead there; None if it is none."""
         parts: list[str] = []
-        first = expression
+        first, followed = expression, set[int]()
         while 0 <= expression < len(self._op):
             op, left = self._op[expression], self._left[expression]
             if op == Op.MEMBER:
@@ -212,6 +212,9 @@ class ImportOrigins:
             elif op == Op.CALL and expression == first:  # in some languages, a name and its call are one expression
                 expression = left
             elif op == Op.NAME:
+                if left in followed:  # `x = x`
+                    return None
+                followed.add(left)
                 bound = self._first.get(left, -1)
                 expression = self._values[bound] if bound >= 0 else -1
             elif op in (Op.IMPORT, Op.PACKAGE):
