@@ -32,7 +32,8 @@ FENCES = {  # module: the packages that may import it
     "socket": ("serve",),
     "asyncio": ("serve",),
 }
-BROAD = ("extract/engine.py", "serve/mcp_server.py", "workflow/workers/pool.py", "workflow/workers/forked.py", "workflow/pipeline.py",
+BROAD = ("extract/engine.py", "serve/mcp_server.py", "workflow/workers/pool.py", "workflow/workers/forked.py",
+         "workflow/workers/ray_driver.py", "workflow/pipeline.py",
          "workflow/watch/watch.py", "serve/server.py", "serve/reader.py", "cli.py")  # fmt: skip
 HIDING = ("cli.py", "api.py", "__init__.py")  # what a question need not load is imported in functions there, and in tasks
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -45,6 +46,7 @@ CACHED = {  # what a process has once, however it is passed around
     ("extract/reading/trees.py", "compile_grammar"),  # grammars are constants
     ("render/output/manifest.py", "_line"),  # rows of the manifest, which a run has in memory anyway
     ("workflow/stages/extract.py", "_worker_state"),  # ends with the worker, which has one job
+    ("workflow/workers/ray_driver.py", "_last_shared"),  # the same, in a cluster
 }
 ENTRIES = 15  # files and folders in one folder of the package, plug-in folders aside
 LINES = 700

@@ -27,7 +27,18 @@ class Roots(NamedTuple):
     c: tuple[str, ...] = ()  # where includes start, in the order in which a compiler searches them
 
 
+PROCESSES, RAY = EXECUTORS = ("processes", "ray")  # where files are extracted: in processes here, or in a cluster
 _DETECTED_ROOTS = Roots()  # only those found automatically
+
+
+class Workers(NamedTuple):
+    """What the command line says about workers; empty if it says nothing."""
+
+    executor: str = ""
+    address: str = ""
+
+
+ANY_WORKERS = Workers()
 
 
 class Note(NamedTuple):
@@ -61,6 +72,10 @@ class Config:
     # Address of a cache of facts that several machines share, for example "s3://bucket/prefix". It comes from the
     # environment, never from a repository's settings, which must not make a build contact anybody.
     shared_cache: str = field(default_factory=lambda: os.environ.get("CONCORDANCE_SHARED_CACHE", ""))
+    # What runs the workers, and the address of a Ray cluster ("": one that the build starts). Only options and the
+    # environment set them, for the same reason.
+    executor: str = field(default_factory=lambda: os.environ.get("CONCORDANCE_EXECUTOR") or PROCESSES)
+    address: str = field(default_factory=lambda: os.environ.get("CONCORDANCE_RAY_ADDRESS", ""))
 
 
 @dataclass(frozen=True)

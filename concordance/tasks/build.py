@@ -7,6 +7,8 @@ import time
 
 import click
 
+from concordance.base.config import EXECUTORS, RAY, Workers
+from concordance.base.errors import UserError
 from concordance.workflow import book_options, builds, store_location, store_update, terminal
 
 
@@ -23,6 +25,18 @@ from concordance.workflow import book_options, builds, store_location, store_upd
     show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
 )
+@click.option(
+    "--executor",
+    type=click.Choice(EXECUTORS),
+    envvar="CONCORDANCE_EXECUTOR",
+    help="Extract files in processes of this machine, or in a Ray cluster (default: processes).",
+)
+@click.option(
+    "--address",
+    metavar="HOST:PORT",
+    envvar="CONCORDANCE_RAY_ADDRESS",
+    help="The Ray cluster (default: start one on this machine for the build).",
+)
 @click.option("--no-book", is_flag=True, help="Only update the store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Report how long each step took.")
@@ -31,6 +45,8 @@ def command(
     options: book_options.BookOptions,
     yes: bool,
     form: str,
+    executor: str | None,
+    address: str | None,
     no_book: bool,
     as_json: bool,
     verbose: bool,
@@ -43,17 +59,23 @@ def command(
     concord build
     concord build ~/src/pytorch --out book --verbose
     concord build --format html --out site
+    concord build --executor ray --address head.example.org:6379
     concord build /mnt/read-only --store ~/stores/project --out ~/books/project
     """
     if repo is None:
         repo = "."
         store_location.ask_first(repo, yes)
+    if address and executor != RAY:
+        raise UserError("--address is that of a Ray cluster", "Add `--executor ray`")
+    workers = Workers(executor or "", address or "")
     began, written, wanted = time.perf_counter(), None, options.of(repo)
     with terminal.ProgressBars() as bar:
         if no_book:
-            summary = store_update.build(repo, options.jobs, bar.show)
+            summary = store_update.build(repo, options.jobs, bar.show, workers=workers)
         else:
-            summary, written = builds.write_book(repo, options.out, wanted, options.jobs, bar.show, form=form)
+            summary, written = builds.write_book(
+                repo, options.out, wanted, options.jobs, bar.show, form=form, workers=workers
+            )
     totals = builds.totals(repo, wanted)
     seconds = time.perf_counter() - began
     if as_json:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import cast
 
 from concordance.base import plugins
-from concordance.base.config import Book, Config, cache_folder, site_book
+from concordance.base.config import ANY_WORKERS, Book, Config, Workers, cache_folder, site_book
 from concordance.base.errors import UserError
 from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
 from concordance.collect.revisions import commits
@@ -34,7 +34,7 @@ from concordance.workflow.resident import ResidentState, release_freed_memory
 from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_update import update_store, with_jobs
+from concordance.workflow.store_update import update_store, with_workers
 
 
 def formats() -> list[str]:
@@ -51,11 +51,12 @@ def write_book(
     listing: WalkResult | None = None,
     resident: ResidentState | None = None,
     form: str = MARKDOWN,
+    workers: Workers = ANY_WORKERS,
 ) -> tuple[BuildSummary, BookSummary]:
     """Update a repository's store and write its book or its site, by default as its settings say. `resident` keeps
     state for a process that does this repeatedly; `form` is the name of a format."""
     settings = read_settings(root)
-    where, config = out or default_folder(root, settings, form), with_jobs(settings, jobs)
+    where, config = out or default_folder(root, settings, form), with_workers(settings, jobs, workers)
     book_options = book_options or settings.book
     if book_options.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
@@ -129,7 +130,7 @@ def check(
     changed."""
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
-    where, config = out or default_folder(root, settings), with_jobs(settings, jobs)
+    where, config = out or default_folder(root, settings), with_workers(settings, jobs)
     if os.path.isdir(root) and not staleness.has_book(where):
         return BookDifference(where, missing=True)
     summary = update_store(root, config, progress)
@@ -171,7 +172,7 @@ def verify(
     only that many of its pages, chosen at random."""
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
-    folder, config = out or default_folder(root, settings), with_jobs(settings, jobs)
+    folder, config = out or default_folder(root, settings), with_workers(settings, jobs)
     form = cast(PageFormat, plugins.load(FORMATS, _format_of(folder)))
     store = check_store(root)
     return BookVerification(root, folder, store, config, settings.book, form, progress, sample).run()

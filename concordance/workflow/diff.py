@@ -50,6 +50,7 @@ from concordance.render.formats import markdown
 from concordance.render.output import manifest
 from concordance.workflow.stages import extract
 from concordance.workflow.workers import forked, pool
+from concordance.workflow.workers.executor import FailedItem
 from concordance.workflow.workers.temp_folder import folder as own_folder
 
 BATCH_BYTES = 200_000
@@ -256,7 +257,7 @@ class _Comparer:
         found: list[ScannedFile] = []
         batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
         for result in forked.map_forked(reader, scan, batches, self.config.jobs, self.config.patience):
-            if not isinstance(result, pool.FailedItem):  # comparing it reports the error
+            if not isinstance(result, FailedItem):  # comparing it reports the error
                 found += result
         return found
 
@@ -296,7 +297,7 @@ class _Comparer:
         batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
             for result in forked.map_forked(reader, compare, batches, self.config.jobs, self.config.patience):
-                if isinstance(result, pool.FailedItem):
+                if isinstance(result, FailedItem):
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
                     continue

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from concordance.base.blocks import count_noun
-from concordance.base.config import Config, cache_folder
-from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
+from concordance.base.config import EXECUTORS, RAY, Config, cache_folder
+from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed, UserError
 from concordance.base.model import File, Finding, ListedFile
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
 from concordance.collect import history, path_patterns, ruff, walk
@@ -45,10 +45,12 @@ from concordance.workflow import changed_files
 from concordance.workflow.checks import freshness
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
-from concordance.workflow.stages import extract, link, passes, public_names, shared_cache
+from concordance.workflow.stages import extract, link, passes, public_names, remote_extract, shared_cache
 from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
+from concordance.workflow.workers.executor import Executor, FailedItem
+from concordance.workflow.workers.ray_executor import RayExecutor
 
 MIN_RENEWED = 100  # number of files with new times only, from which on storing the times is worthwhile
 # Up to this many files are extracted by forked workers: they start at once, but load the readers of languages, unless
@@ -131,18 +133,25 @@ class Build:
             self._update(job, folder, entries, before, changed, removed, head, renewed)
 
     @contextmanager
-    def _workers(self, scratch: str, files: int) -> Iterator[workers_pool.Pool]:
-        """Start workers for a number of files; forked ones if these are few."""
+    def _workers(self, scratch: str, files: int) -> Iterator[tuple[workers_pool.Pool, Executor]]:
+        """Start workers for a number of files: processes, forked ones if the files are few, and what extracts files,
+        which is the same, or a cluster if the files are many and the settings say so."""
         few = files <= (MAX_FORKED_FILES_AGAIN if self._built_before else MAX_FORKED_FILES)
         jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
         start, lost = partial(extract.start, self.config.memory), partial(self._report_lost_workers, scratch)
         pool = workers_pool.Pool(jobs, start, ["concordance.workflow.stages.extract"], self._patience, lost, fork=few)
+        if self.config.executor not in EXECUTORS:
+            raise UserError(f"There is no executor `{self.config.executor}`", f"Choose one of {', '.join(EXECUTORS)}")
+        in_cluster = self.config.executor == RAY and not few
+        cluster = RayExecutor(self.config.address, self.config.jobs, self._patience, self._report)
         try:
             if few and files:
                 pool.begin()  # before the threads of the text index are running
-            yield pool
+            yield pool, cluster if in_cluster else pool
+            cluster.close()
             pool.close()
         except BaseException:
+            cluster.kill()
             pool.kill()
             raise
 
@@ -183,22 +192,23 @@ class Build:
         self._built_before = bool(self.previous_state.started)
         state = self.previous_state.detach(before.meta.get("started", "") if before is not None else "")
         with ExitStack() as stack:
-            pool = stack.enter_context(self._workers(job.scratch, len(changed)))
+            pool, executor = stack.enter_context(self._workers(job.scratch, len(changed)))
             with self._step("learn"):
-                learned, table = self._learn(pool, entries, before, changed, state.macros)
+                learned, table = self._learn(executor, job, entries, before, changed, state.macros)
             digest = macros.digest(table)
             extract.save_macros(job.scratch, table)
             if before is not None and before.meta.get("macros") != digest:
                 changed = _with_macro_users(entries, changed, before)
                 self.summary.unchanged = len(entries) - len(changed)
+                executor.close()
                 pool.close()
-                pool = stack.enter_context(self._workers(job.scratch, len(changed)))
+                pool, executor = stack.enter_context(self._workers(job.scratch, len(changed)))
             writer = StoreWriter(folder, before is None, state.rows)
             text: TextWriter | None = None
             try:
                 text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
                 with self._step("extract"), self._sharing(pool, job, changed) as fresh:
-                    fresh.extend(self._extract(pool, writer, text, job, changed))
+                    fresh.extend(self._extract(executor, table, writer, text, job, changed))
                 for path in removed:
                     writer.remove(path)
                     text.remove(path)
@@ -216,6 +226,7 @@ class Build:
                         checked |= {"months": json.dumps(found.months), "history note": found.note}
                 with self._step("index"):
                     text.finish(str(started))
+                executor.close()
                 pool.close()  # the linker forks its own workers
                 with self._step("link"):
                     self._link(writer, before, state)
@@ -234,17 +245,21 @@ class Build:
                 raise
 
     def _learn(
-        self, pool: workers_pool.Pool, entries: list[ListedFile], before: LastBuild | None, changed: list[ListedFile],
-        table: macros.Macros | None,
+        self, executor: Executor, job: extract.Job, entries: list[ListedFile], before: LastBuild | None,
+        changed: list[ListedFile], table: macros.Macros | None,
     ) -> tuple[list[tuple[str, macros.MacroDefinitions]], macros.Macros]:  # fmt: skip
         """Return the macros of changed files, and the merged table of all files: the old one if nothing has changed."""
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
-        work = partial(extract.learn_macros, os.path.abspath(self.root), largest=self.config.largest)
+        batches = _batches(fresh, 8 * BATCH_BYTES)
         learned: dict[str, macros.MacroDefinitions] = {entry.path: () for entry in fresh}
         done = 0
-        for result in workers_pool.map_batches(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
-            if not isinstance(result, workers_pool.FailedItem):
+        for result in (
+            executor.map_batches(extract.learn_macros, job, batches)
+            if executor.reads_files
+            else remote_extract.learn_macros(executor, job, batches)
+        ):
+            if not isinstance(result, FailedItem):
                 learned.update(result)
                 done += len(result)
             self.progress("learn", done, len(fresh), "")
@@ -275,7 +290,8 @@ class Build:
 
     def _extract(
         self,
-        pool: workers_pool.Pool,
+        executor: Executor,
+        table: macros.Macros,
         writer: StoreWriter,
         text: TextWriter,
         job: extract.Job,
@@ -283,10 +299,14 @@ class Build:
     ) -> list[extract.FreshFacts]:
         """Extract changed files and store them; return which facts are new."""
         found: list[extract.FreshFacts] = []
-        work = partial(extract.extract_files, job)
+        batches = _batches(changed, BATCH_BYTES)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
-            for result in workers_pool.map_batches(pool, work, _batches(changed, BATCH_BYTES)):
-                readings = self._failed_file(job, result) if isinstance(result, workers_pool.FailedItem) else result
+            for result in (
+                executor.map_batches(extract.extract_files, job, batches)
+                if executor.reads_files
+                else remote_extract.extract_files(executor, job, table, batches)
+            ):
+                readings = self._failed_file(job, result) if isinstance(result, FailedItem) else result
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
                 cache.put([(reading.key, extract.pack_facts(reading)) for reading in fresh])
@@ -365,7 +385,7 @@ class Build:
     def _report_linked(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")
 
-    def _failed_file(self, job: extract.Job, failed: workers_pool.FailedItem[ListedFile]) -> list[ExtractedFile]:
+    def _failed_file(self, job: extract.Job, failed: FailedItem[ListedFile]) -> list[ExtractedFile]:
         self.summary.failed.append((failed.item.path, failed.reason))
         return [extract.failed_file(job, failed.item, failed.reason)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from concordance.base import config_file
-from concordance.base.config import Config
+from concordance.base.config import ANY_WORKERS, Config, Workers
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
 from concordance.collect.walk import WalkResult
 from concordance.workflow.book_options import read_settings
@@ -17,18 +17,19 @@ from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState, StoreState
 
 
-def with_jobs(settings: config_file.Settings, jobs: int | None) -> Config:
-    """Return the configuration of a repository, with another number of workers if one is given."""
-    return replace(settings.config, jobs=jobs) if jobs else settings.config
+def with_workers(settings: config_file.Settings, jobs: int | None, workers: Workers = ANY_WORKERS) -> Config:
+    """Return the configuration of a repository, with other workers if some are given."""
+    given = {"jobs": jobs, **workers._asdict()}
+    return replace(settings.config, **{name: value for name, value in given.items() if value})
 
 
 def build(
     root: str, jobs: int | None = None, progress: Progress = ignore_progress, listing: WalkResult | None = None,
-    resident: ResidentState | None = None,
+    resident: ResidentState | None = None, workers: Workers = ANY_WORKERS,
 ) -> BuildSummary:  # fmt: skip
     """Update a repository's store, and report what could not be read completely. `listing` are its files, if they are
     known; `resident` keeps state for a process that does this repeatedly."""
-    return update_store(root, with_jobs(read_settings(root), jobs), progress, listing, resident)
+    return update_store(root, with_workers(read_settings(root), jobs, workers), progress, listing, resident)
 
 
 def update_store(

@@ -20,6 +20,7 @@ import pytest
 from concordance.base.errors import NoPermission, StoreFailed
 from concordance.facts.integrity import lock
 from concordance.workflow.workers import pool, temp_folder
+from concordance.workflow.workers.executor import FailedItem
 from tests.support import program
 from tests.support.program import build, write
 
@@ -247,8 +248,8 @@ def test_what_is_done_without_workers_is_bounded() -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
     good, endless, large, last = pool.map_here(_hostile, ["good", "endless", "large", "last"], 0.05)
     assert (good, last) == ("good", "last")
-    assert isinstance(endless, pool.FailedItem)
-    assert isinstance(large, pool.FailedItem)
+    assert isinstance(endless, FailedItem)
+    assert isinstance(large, FailedItem)
     assert (endless.item, endless.reason) == ("endless", "its reader did not finish within 0 s")
     assert (large.item, large.reason) == ("large", "its reader failed: MemoryError: ")
     assert resource.getrlimit(resource.RLIMIT_AS) == before

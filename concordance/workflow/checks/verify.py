@@ -56,6 +56,7 @@ from concordance.workflow.stages.page_writer import (
 )
 from concordance.workflow.store_update import update_store
 from concordance.workflow.workers import forked, pool, temp_folder
+from concordance.workflow.workers.executor import FailedItem
 
 
 @dataclass
@@ -171,7 +172,7 @@ class BookVerification:
         job = extract.Job(os.path.abspath(self.root), self.config, "", readers, headers, scratch)
         batches = ([entries[path]] for path in paths if path in entries)
         for result in forked.map_forked(job, extract.extract_files, batches, self.config.jobs, self.config.patience):
-            if not isinstance(result, pool.FailedItem):  # the store cannot have its facts either
+            if not isinstance(result, FailedItem):  # the store cannot have its facts either
                 yield from result
 
     def _manifest_problems(self, listed: Manifest, rows: list[ManifestPage]) -> Iterator[Problem]:
@@ -240,7 +241,7 @@ class _PagesCheck:
         else:
             results = pool.map_here(lambda one: verify_subjects(shared, [one]), work, patience)
         for result in results:
-            if isinstance(result, pool.FailedItem):
+            if isinstance(result, FailedItem):
                 self.failed, (kind, subject) = True, result.item
                 problem = f"the page of this {kind} could not be rendered: {result.reason}"
                 self.found.problems.append(Problem(subject, 0, "", problem, Fault.PROGRAM))

@@ -15,7 +15,7 @@ import struct
 import threading
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from concordance.base import forks
 from concordance.base.config import Config
@@ -80,13 +80,28 @@ def _digest(root: str, entry: ListedFile) -> str:
     return now.hexdigest()
 
 
-class _ExtractWorkerState(NamedTuple):
+class FactsByKey(Protocol):
+    """Facts that were extracted earlier: the cache, or those that were sent along with a file."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the facts of a key; None if there are none."""
+
+
+class ExtractState(NamedTuple):
+    """What a worker keeps from batch to batch."""
+
     classifier: Classifier
-    cache: Cache
+    cache: FactsByKey
     macros: macros.Macros
     with_macros: frozenset[str]
     words: WordNormalizer  # normalised words that this worker has met
-    note: int  # descriptor of the file that names what this worker is reading
+    note: int = -1  # descriptor of the file that names what this worker is reading
+
+
+def extract_state(job: Job, cache: FactsByKey, table: macros.Macros) -> ExtractState:
+    """Return the state of a worker that has read nothing yet."""
+    with_macros = frozenset(language.name for language in registry.languages() if language.has_macros)
+    return ExtractState(_classifier(job), cache, table, with_macros, WordNormalizer())
 
 
 def _classifier(job: Job) -> Classifier:
@@ -94,18 +109,12 @@ def _classifier(job: Job) -> Classifier:
 
 
 @cache
-def _worker_state(job: Job) -> _ExtractWorkerState:
-    """Return what a worker keeps from batch to batch; it ends with the worker."""
+def _worker_state(job: Job) -> ExtractState:
+    """Return the state of this worker; it ends with the worker."""
     with open(os.path.join(job.scratch, "macros"), "rb") as file:
         table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
-    return _ExtractWorkerState(
-        _classifier(job),
-        Cache(job.cache_folder, job.config.cache_bytes),
-        table,
-        frozenset(language.name for language in registry.languages() if language.has_macros),
-        WordNormalizer(),
-        os.open(_note_of(job.scratch, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC),
-    )
+    note = os.open(_note_of(job.scratch, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
+    return extract_state(job, Cache(job.cache_folder, job.config.cache_bytes), table)._replace(note=note)
 
 
 def save_macros(scratch: str, table: macros.Macros) -> None:
@@ -127,12 +136,12 @@ def last_path(scratch: str, worker: int) -> str:
         return ""
 
 
-def learn_macros(root: str, entries: list[ListedFile], largest: int) -> list[tuple[str, macros.MacroDefinitions]]:
+def learn_macros(job: Job, entries: list[ListedFile]) -> list[tuple[str, macros.MacroDefinitions]]:
     """Return the macros that the given files define."""
     found = []
     for entry in entries:
         try:
-            found.append((entry.path, macros.read_defines(walk.read(root, entry, largest), entry.path)))
+            found.append((entry.path, macros.read_defines(walk.read(job.root, entry, job.config.largest), entry.path)))
         except Unreadable:
             continue  # reading it as a file reports why
     return found
@@ -150,23 +159,43 @@ def failed_file(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
     return _skipped_file(entry, form, _digest(job.root, entry))  # so that the next build recognises it
 
 
-def _extract_one(job: Job, state: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
+def _extract_one(job: Job, state: ExtractState, entry: ListedFile) -> ExtractedFile:
     with suppress(OSError):  # a full disk: this is only needed for a message
         os.pwrite(state.note, os.fsencode(entry.path) + b"\0", 0)
+    data = read_file(job, state.classifier, entry)
+    return data if isinstance(data, ExtractedFile) else extract_content(job, state, entry, data)
+
+
+def read_file(job: Job, classifier: Classifier, entry: ListedFile) -> bytes | ExtractedFile:
+    """Return the bytes of a file, or its entry if it is not parsed."""
     if entry.skip is not Skip.NONE:
-        return _skipped_file(entry, state.classifier.unread(entry.path, entry.skip, entry.note), "")
+        return _skipped_file(entry, classifier.unread(entry.path, entry.skip, entry.note), "")
     try:
-        if entry.size > state.classifier.largest:
-            return _unparsed_file(job, state, entry)
-        data = walk.read(job.root, entry, state.classifier.largest + 1)
-        if len(data) > state.classifier.largest:  # it has grown since the walk
-            return _unparsed_file(job, state, entry)
+        if entry.size > classifier.largest:
+            return _unparsed_file(job, classifier, entry)
+        data = walk.read(job.root, entry, classifier.largest + 1)
+        if len(data) > classifier.largest:  # it has grown since the walk
+            return _unparsed_file(job, classifier, entry)
     except Unreadable as error:
-        return _skipped_file(entry, state.classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
+        return _skipped_file(entry, classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
+    return data
+
+
+def extract_content(job: Job, state: ExtractState, entry: ListedFile, data: bytes) -> ExtractedFile:
+    """Return what is extracted from a file's bytes, with its search words."""
     reading, text, facts = _extract_data(job, state, entry, data)
     if facts is None:
         return reading
     return reading._replace(words=index.prepare_file(entry.path, text, facts, state.words))
+
+
+def cached_facts(job: Job, state: ExtractState, entry: ListedFile, data: bytes) -> bytes:
+    """Return the facts that the cache has of a file's bytes; empty if it has none."""
+    form, _ = state.classifier.read_text(entry.path, data)
+    if form.skip is not Skip.NONE:
+        return b""
+    digest = hashlib.sha256(data).hexdigest()
+    return state.cache.get(_facts_key(job, form, digest, _macros_used(state, form, data))) or b""
 
 
 def extract_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
@@ -178,16 +207,15 @@ def extract_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFi
 
 
 def _extract_data(
-    job: Job, state: _ExtractWorkerState, entry: ListedFile, data: bytes
+    job: Job, state: ExtractState, entry: ListedFile, data: bytes
 ) -> tuple[ExtractedFile, str, FileFacts | None]:
     """Return a file's extraction, its text and its facts; the facts are None if it is not read as text."""
     digest = hashlib.sha256(data).hexdigest()
     form, text = state.classifier.read_text(entry.path, data)
     if form.skip is not Skip.NONE:
         return _skipped_file(entry, form, digest), "", None
-    used = macros.macros_in(data, state.macros) if form.language in state.with_macros else {}
-    parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
-    key = hashlib.sha256("\0".join(parts).encode()).digest()
+    used = _macros_used(state, form, data)
+    key = _facts_key(job, form, digest, used)
     cached = state.cache.get(key)
     if cached is not None:
         with suppress(ValueError, struct.error):  # a damaged cache
@@ -202,6 +230,16 @@ def _extract_data(
     packed = pack(facts._replace(flow=None, ends=()))
     facts = unpack(packed)
     return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
+
+
+def _macros_used(state: ExtractState, form: Form, data: bytes) -> macros.Macros:
+    return macros.macros_in(data, state.macros) if form.language in state.with_macros else {}
+
+
+def _facts_key(job: Job, form: Form, digest: str, used: macros.Macros) -> bytes:
+    """Return the key under which a cache has the facts of a file."""
+    parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
+    return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
 def pack_facts(reading: ExtractedFile) -> bytes:
@@ -233,10 +271,10 @@ def _extracted_file(
     )
 
 
-def _unparsed_file(job: Job, state: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
+def _unparsed_file(job: Job, classifier: Classifier, entry: ListedFile) -> ExtractedFile:
     """Return the entry of a file too large to parse; it is read in pieces for its digest and number of lines."""
-    head = walk.read(job.root, entry, state.classifier.largest)
-    form = state.classifier.form(entry.path, head, entry.size)
+    head = walk.read(job.root, entry, classifier.largest)
+    form = classifier.form(entry.path, head, entry.size)
     digest, lines, last = hashlib.sha256(), 0, b"\n"
     for piece in walk.read_in_pieces(job.root, entry):
         digest.update(piece)

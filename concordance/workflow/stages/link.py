@@ -27,6 +27,7 @@ from concordance.link.invalidation import ALWAYS_FOLLOWED_FILES, FAMILY_SHARE, I
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
 from concordance.workflow.workers import forked, pool
+from concordance.workflow.workers.executor import FailedItem
 
 BATCH_BYTES = 400_000  # of flows per batch: a tenth of a second of work
 _MAX_BYTES_LINKED_HERE = 1_000_000  # of flows; up to this size, linking here is faster than forking workers
@@ -182,7 +183,7 @@ class Linking:
             return
         for done, result in enumerate(pool.map_here(linker.link, numbers, self.patience)):
             self.progress(done, len(numbers))
-            if isinstance(result, pool.FailedItem):
+            if isinstance(result, FailedItem):
                 self._report_failed(files[result.item], result.reason)
             else:
                 yield result
@@ -205,7 +206,7 @@ class Linking:
         batches = pool.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
         done = 0
         for result in forked.map_forked(linker, link, batches, self.jobs, self.patience):
-            if isinstance(result, pool.FailedItem):
+            if isinstance(result, FailedItem):
                 self._report_failed(files[result.item], result.reason)
                 continue
             done += len(result)

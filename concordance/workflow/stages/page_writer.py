@@ -31,6 +31,7 @@ from concordance.render.output.manifest import ManifestPage, digest
 from concordance.render.output.page_sink import PageSink
 from concordance.render.summary import BookSummary
 from concordance.workflow.workers import forked, pool
+from concordance.workflow.workers.executor import FailedItem
 
 BATCH = 48  # subjects per batch: about a tenth of a second of work
 _MIN_BATCHES = 24  # subjects differ in what they cost; with fewer batches, one process would wait for the other
@@ -142,7 +143,7 @@ class PageWriter:
             ordered = sorted(work, key=lambda one: one[1])  # the pages of a file share what they show of it
             results = pool.map_here(lambda one: write_subjects(self, [one]), ordered, self.config.patience)
         for result in results:
-            if isinstance(result, pool.FailedItem):
+            if isinstance(result, FailedItem):
                 self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
                 continue
             for subject, pages, slots in result:

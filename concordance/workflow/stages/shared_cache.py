@@ -21,6 +21,7 @@ from concordance.facts.cache import Cache
 from concordance.facts.integrity.shared_cache import CachedBlock, SharedCache, SharedCacheFailed, public_address
 from concordance.workflow.stages.extract import FreshFacts, Job
 from concordance.workflow.workers import pool
+from concordance.workflow.workers.executor import FailedItem, Item, Result
 
 MIN_BYTES = 200_000  # of changed files: for less, asking takes longer than extracting
 _FETCHED_BYTES = 4 << 20  # compressed bytes that a task fetches
@@ -72,15 +73,15 @@ class SharedCacheStage:
             self._run(_write, pool.batches(fresh, lambda one: one.size, _WRITTEN_BYTES))
 
     def _run(
-        self, work: Callable[[Job, list[pool.Item]], pool.Result], batches: Iterable[list[pool.Item]]
-    ) -> list[pool.Result]:
+        self, work: Callable[[Job, list[Item]], Result], batches: Iterable[list[Item]]
+    ) -> list[Result]:
         """Run tasks until the first failure, which is reported."""
-        results: list[pool.Result] = []
+        results: list[Result] = []
         if self.failed:
             return results
         try:
             for result in pool.map_batches(self._workers, partial(work, self._job), batches):
-                if isinstance(result, pool.FailedItem):
+                if isinstance(result, FailedItem):
                     where = public_address(self._address)
                     raise SharedCacheFailed(f"The shared cache {where} cannot be used: {result.reason}")
                 results.append(result)

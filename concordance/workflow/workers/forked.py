@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from concordance.base import forks
 from concordance.workflow.workers import pool as workers_pool
-from concordance.workflow.workers.pool import FailedItem, Item, Result
-
-Shared = TypeVar("Shared")
+from concordance.workflow.workers.executor import FailedItem, Item, Result, Shared
 
 
 @contextmanager

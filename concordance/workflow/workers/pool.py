@@ -14,17 +14,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from concordance.base import forks
 from concordance.base.errors import ConcordanceError
 from concordance.workflow.workers import launch, temp_folder
+from concordance.workflow.workers.executor import FailedItem, Item, Result, Shared
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 _EACH = 2000  # fixed cost of an item, added to its size
 _PATIENCE = 60.0  # default limit: seconds of processor time for an item
 _BLOCKED = 10  # times as long by the clock
@@ -36,6 +36,8 @@ _GRACE = 20.0  # seconds that workers may take to end
 
 class Pool:
     """Worker processes, started when first needed."""
+
+    reads_files = True
 
     def __init__(
         self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
@@ -74,7 +76,7 @@ class Pool:
             )
             if not self._fork:
                 context.set_forkserver_preload(self._modules)
-                _start_server()
+                start_server()
             self._executor = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=self._start)
         return self._executor
 
@@ -93,6 +95,12 @@ class Pool:
         """Submit a batch; BrokenProcessPool if a worker was killed."""
         with forks.signals_deferred():
             return self.executor().submit(work, batch)
+
+    def map_batches(
+        self, work: Callable[[Shared, list[Item]], Result], shared: Shared, batches: Iterable[list[Item]]
+    ) -> Iterator[Result | FailedItem[Item]]:
+        """Run all batches; yield results in the order of completion. `shared` is sent with each batch."""
+        return map_batches(self, partial(work, shared), batches)
 
     def kill(self) -> None:
         """Kill all workers."""
@@ -129,7 +137,7 @@ class Pool:
             raise ConcordanceError(f"the worker processes {pids} did not end {_GRACE:.0f} s after they were killed")
 
 
-def _start_server() -> None:
+def start_server() -> None:
     """Start the fork server with SIGINT and SIGHUP blocked: a terminal sends them to all processes, but ending the
     workers is up to us.
 
@@ -173,15 +181,6 @@ def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], max_
             now = []
     if now:
         yield now
-
-
-class FailedItem(Generic[Item]):
-    """An item that killed its worker twice, took too long, or raised an error."""
-
-    def __init__(self, item: Item, reason: str, out_of_memory: bool = False) -> None:
-        self.item = item
-        self.reason = reason
-        self.out_of_memory = out_of_memory
 
 
 def map_batches(

@@ -1,0 +1,241 @@
+"""The process that talks to Ray, and the task that Ray's workers run.
+
+In: messages of the build: data to share, and tasks, both as bytes. Out: messages with the result of each task, and with
+the number of processors of the cluster whenever it changes. Nothing is unpickled here: this process only passes bytes
+on. Ray is imported here and in its workers only; it is an optional dependency.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from concordance.base import forks
+from concordance.base.errors import ConcordanceError
+from concordance.workflow.workers import pool, temp_folder
+from concordance.workflow.workers.executor import FailedItem
+
+_RETRIES, _RETRIES_ALONE = 1, 2  # times that Ray runs a batch, and an item alone, again whose worker was lost
+_LOOK = 1.0  # seconds between two looks at the number of processors
+_KILLED_AFTER = 1.5  # times the patience with a batch: then a parser that never returns ends with its worker
+_LONGEST_REASON = 300  # characters
+_INSTALL = "pip install 'repo-concordance[scale]'"
+
+
+class RemoteTask(NamedTuple):
+    """A batch, as it is sent to a worker."""
+
+    work: Callable[[Any, list[Any]], Any]
+    batch: list[Any]
+    patience: float  # seconds of processor time for the batch
+    patience_each: list[float]  # the same for each item alone
+
+
+class Outcome(NamedTuple):
+    """What a worker made of a batch."""
+
+    results: list[Any]
+    failed: list[tuple[int, str, bool]]  # place in the batch, reason, and whether there was too little memory
+    error: ConcordanceError | None = None  # one that concerns the whole build
+
+
+class Lost(NamedTuple):
+    """Why there is no outcome: the worker died, again and again."""
+
+    reason: str
+
+
+def drive(connection: Connection, address: str, jobs: int) -> None:
+    """Run tasks until the other end of the connection is closed."""
+    forks.ignore_terminal_signals()
+    threading.Thread(target=forks.exit_with_parent, daemon=True).start()
+    with open(os.devnull, "wb") as nowhere:  # Ray prints its log; what concerns the user is sent instead
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    with temp_folder.folder("/tmp") as folder:  # noqa: S108 (Ray's sockets need a short path)
+        try:
+            ray = _connect(address, jobs, folder)
+        except ConcordanceError as error:
+            connection.send(("failed", 0, (error.message, error.what_to_do)))
+            return
+        try:
+            _Driver(ray, connection).run()
+        finally:
+            ray.shutdown()
+
+
+def _connect(address: str, jobs: int, folder: str) -> Any:
+    """Connect to a cluster, or start one on this machine; return the module `ray`."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_task_oom_retries", str(_RETRIES_ALONE))
+    if not address:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # then Ray listens on loopback only
+        os.environ["RAY_AUTH_MODE"] = "token"  # of this run: nobody else on this machine can send tasks
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        reason = "" if error.name == "ray" else f": {error}"
+        raise ConcordanceError(f"The executor `ray` needs the extra `scale`{reason}", _INSTALL) from None
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "critical"}
+    if not address:
+        local: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False, "_temp_dir": folder}
+        try:
+            ray.init("local", **local, **quiet)
+        except Exception as error:
+            raise ConcordanceError(*not_connected("", _reason(error))) from None
+        return ray
+    try:
+        ray.init(address, **quiet)
+    except Exception as error:
+        raise ConcordanceError(*not_connected(address, _reason(error))) from None
+    return ray
+
+
+def not_connected(address: str, reason: str) -> tuple[str, str]:
+    """Return why there is no cluster, and what to do."""
+    if not address:
+        return f"Ray cannot be started on this machine: {reason}", "Run the build without `--executor ray`"
+    if "ersion mismatch" in reason or "Python version" in reason:
+        what = f"The Ray cluster at {address} has another version: {reason}"
+        return what, "Install the versions of Python and Ray that the cluster has"
+    return (
+        f"The Ray cluster at {address} cannot be reached: {reason}",
+        "Run the build on a machine of the cluster (`ray start --address=HEAD:PORT`), and check address and port",
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """Return the beginning of an error's text, in one line."""
+    return " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
+
+
+class _Driver:
+    """Submits tasks to Ray, and sends back what becomes of them."""
+
+    def __init__(self, ray: Any, connection: Connection) -> None:
+        self._ray, self._connection = ray, connection
+        self._sending = threading.Lock()
+        self._shared: dict[str, Any] = {}  # what all workers need: references by key
+        self._run = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(run_task)
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        """Submit what the build sends."""
+        self._send("processors", self._processors(), None)
+        watch = threading.Thread(target=self._watch_processors, daemon=True)
+        watch.start()
+        with suppress(EOFError, OSError):
+            while True:
+                what, number, key, data = self._connection.recv()
+                if what == "share":
+                    self._shared[key] = self._ray.put(data)
+                else:
+                    run = self._run.options(max_retries=_RETRIES_ALONE if what == "item" else _RETRIES)
+                    answer: Future[bytes] = run.remote(key, [self._shared[key]], data).future()
+                    answer.add_done_callback(partial(self._answer, number))
+        self._ended.set()
+        watch.join()
+
+    def _answer(self, number: int, future: Future[bytes]) -> None:
+        error = future.exception()
+        with suppress(OSError):  # the build has ended
+            self._send("done", number, future.result() if error is None else self._failure(error))
+
+    def _failure(self, error: BaseException) -> Lost | bytes:
+        """Return what to send for a task without an outcome."""
+        if isinstance(error, self._ray.exceptions.RayTaskError) or "Setup" in type(error).__name__:
+            text = str(getattr(error, "cause", None) or error)
+            missing = "concordance" in text and "No module named" in text
+            what = "has no Concordance" if missing else f"cannot run tasks: {_last_line(text)}"
+            advice = "Install the same versions on all machines"
+            return pickle.dumps(Outcome([], [], ConcordanceError(f"A Ray worker {what}", advice)))
+        return Lost(type(error).__name__)
+
+    def _processors(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def _watch_processors(self) -> None:
+        """Say how many processors the cluster has: machines may come and go. Also shows that this process is alive."""
+        with suppress(Exception):  # disconnected: the build notices that nothing comes any more
+            while not self._ended.wait(_LOOK):
+                self._send("processors", self._processors(), None)
+
+    def _send(self, what: str, number: int, answer: object) -> None:
+        with self._sending:
+            self._connection.send((what, number, answer))
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "unknown")
+
+
+# --- in a worker
+
+
+def run_task(key: str, references: list[Any], data: bytes) -> bytes:
+    """Run a batch in a worker of Ray, and return its `Outcome` as bytes."""
+    task: RemoteTask = pickle.loads(data)  # noqa: S301 (the build that uses this cluster)
+    try:
+        with _killed_after(_KILLED_AFTER * task.patience):
+            outcome = _run_batch(task, _shared(key, references[0]))
+    except ConcordanceError as error:
+        outcome = Outcome([], [], error)
+    return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
+
+
+def _run_batch(task: RemoteTask, shared: object) -> Outcome:
+    work = partial(task.work, shared)
+    for result in pool.map_here(work, [task.batch], task.patience):
+        if not isinstance(result, FailedItem):
+            return Outcome([result], [])
+    results, failed = [], list[tuple[int, str, bool]]()
+    for place, (item, seconds) in enumerate(zip(task.batch, task.patience_each, strict=True)):
+        for result in pool.map_here(work, [[item]], seconds):
+            if isinstance(result, FailedItem):
+                failed.append((place, result.reason, result.out_of_memory))
+            else:
+                results.append(result)
+    return Outcome(results, failed)
+
+
+def _shared(key: str, reference: Any) -> object:
+    """Return the data that every batch needs; a worker unpickles it once."""
+    kept = _last_shared()
+    if key not in kept:
+        import ray
+
+        kept.clear()
+        kept[key] = pickle.loads(ray.get(reference))  # noqa: S301
+    return kept[key]
+
+
+@cache
+def _last_shared() -> dict[str, object]:
+    """The shared data of this worker's last batch; it ends with the worker."""
+    return {}
+
+
+@contextmanager
+def _killed_after(seconds: float) -> Iterator[None]:
+    """Let the system end this worker after so many seconds of processor time: a parser that never returns cannot be
+    interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

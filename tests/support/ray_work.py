@@ -1,0 +1,44 @@
+"""What workers of Ray run in the tests: functions that they can import, some of which end their worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from concordance.base.errors import ConcordanceError
+
+
+def square(shared: str, numbers: list[int]) -> list[int]:
+    return [number * number for number in numbers]
+
+
+def faulty(shared: str, words: list[str]) -> list[str]:
+    for word in words:
+        if word == "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif word == "raises":
+            raise ValueError("no such word")
+        elif word == "never ends":
+            sum(range(10**13))  # does not return to the interpreter
+    return [word.upper() for word in words]
+
+
+def dies_once(folder: str, numbers: list[int]) -> list[int]:
+    for number in numbers:
+        time.sleep(0.05)
+        if number % 7 == 0 and not os.path.exists(f"{folder}/{number}"):
+            Path(folder, str(number)).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return [number + 1 for number in numbers]
+
+
+def slowly(folder: str, numbers: list[int]) -> list[int]:
+    time.sleep(0.3)
+    Path(folder, f"{numbers[0]}").touch()
+    return numbers
+
+
+def fails(shared: str, numbers: list[int]) -> list[int]:
+    raise ConcordanceError("The disk is full")

@@ -1,0 +1,178 @@
+"""Ray as the executor: the same results as with processes, whatever happens to workers and machines.
+
+One small cluster of two machines, which the tests may break and mend, and one Ray that a build starts by itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concordance.base.config import Config
+from concordance.base.errors import ConcordanceError
+from concordance.facts import code_versions
+from concordance.workflow.stages.extract import Job
+from concordance.workflow.stages.remote_extract import RemoteJob, VersionMismatch
+from concordance.workflow.workers import ray_driver
+from concordance.workflow.workers.executor import FailedItem
+from concordance.workflow.workers.ray_executor import ExecutorFailed, RayExecutor
+from tests.support import ray_cluster, ray_work
+from tests.support.program import TREE, concord
+from tests.support.ray_cluster import RayCluster
+from tests.support.stored import dump
+
+pytestmark = [pytest.mark.timeout(280), pytest.mark.xdist_group("ray"), pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")]
+SAMPLE = TREE / "tests" / "sample"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with ray_cluster.running() as running:
+        yield running
+
+
+@pytest.fixture
+def executor(cluster: RayCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[RayExecutor]:
+    for name, value in ray_cluster.VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    executor = RayExecutor(cluster.address, 2, lambda batch: 1.0, print)
+    try:
+        yield executor
+    finally:
+        executor.kill()
+
+
+@pytest.fixture(scope="module")
+def by_processes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    repo = shutil.copytree(SAMPLE, tmp_path_factory.mktemp("processes") / "sample")
+    concord("build", repo, "--no-book", "--yes")
+    return dump(repo)
+
+
+def _all(executor: RayExecutor, work: Any, shared: Any, batches: list[list[Any]]) -> tuple[list[Any], dict[Any, str]]:
+    done, failed = [], {}
+    for result in executor.map_batches(work, shared, batches):
+        if isinstance(result, FailedItem):
+            failed[result.item] = result.reason
+        else:
+            done += result
+    return sorted(done), failed
+
+
+def test_results_come_back_and_the_executor_can_be_used_again(executor: RayExecutor) -> None:
+    for last in (10, 40):
+        assert _all(executor, ray_work.square, "", [[n, n + 100] for n in range(last)])[0] == sorted(m * m for n in range(last) for m in (n, n + 100))
+    executor.close()
+    assert _all(executor, ray_work.square, "", []) == ([], {})
+
+
+def test_an_item_that_ends_its_worker_is_named_and_the_others_are_done(executor: RayExecutor) -> None:
+    done, failed = _all(executor, ray_work.faulty, "", [["a", "dies", "b"], ["c", "raises"], ["d"]])
+    assert done == ["A", "B", "C", "D"]
+    assert failed == {"dies": "its reader was killed", "raises": "its reader failed: ValueError: no such word"}
+
+
+def test_an_item_that_never_ends_is_given_up(executor: RayExecutor) -> None:
+    done, failed = _all(executor, ray_work.faulty, "", [["a", "never ends"], ["b"]])
+    assert done == ["A", "B"]
+    assert set(failed) == {"never ends"}
+
+
+def test_workers_that_die_for_other_reasons_cost_nothing(executor: RayExecutor, tmp_path: Path) -> None:
+    assert _all(executor, ray_work.dies_once, str(tmp_path), [[n, n + 1] for n in range(0, 40, 2)]) == (list(range(1, 41)), {})
+
+
+def test_a_machine_that_is_lost_costs_nothing(executor: RayExecutor, cluster: RayCluster, tmp_path: Path) -> None:
+    results = executor.map_batches(ray_work.slowly, str(tmp_path), ([n] for n in range(20)))
+    done = [next(results), next(results)]
+    cluster.change("remove")
+    try:
+        done += results
+    finally:
+        cluster.change("add")
+    assert sorted(done) == [[n] for n in range(20)]
+
+
+def test_an_error_that_concerns_everything_ends_the_work(executor: RayExecutor) -> None:
+    with pytest.raises(ConcordanceError, match="The disk is full"):
+        list(executor.map_batches(ray_work.fails, "", [[1]]))
+
+
+def test_a_worker_without_the_program_is_named(executor: RayExecutor) -> None:
+    """Nothing of the build's own folder is sent: what workers import, they have installed."""
+    sys.modules["only_here"] = module = type(sys)("only_here")
+    exec("def work(shared, batch): ...", module.__dict__)
+    try:
+        with pytest.raises(ConcordanceError, match=r"No module named 'only_here'.*same versions"):
+            list(executor.map_batches(module.work, "", [[1]]))
+    finally:
+        del sys.modules["only_here"]
+
+
+# --- builds
+
+
+def test_a_build_in_a_cluster_writes_the_same(cluster: RayCluster, by_processes: dict[str, Any], tmp_path: Path) -> None:
+    repo = shutil.copytree(SAMPLE, tmp_path / "sample")
+    concord("build", repo, "--no-book", "--yes", "--executor", "ray", "--address", cluster.address, env=ray_cluster.VARIABLES)
+    assert dump(repo) == by_processes
+    shutil.rmtree(repo / ".concordance")  # now from the cache
+    concord("build", repo, "--no-book", "--yes", "--executor", "ray", "--address", cluster.address, env=ray_cluster.VARIABLES)
+    assert dump(repo) == by_processes
+
+
+def test_a_build_starts_ray_by_itself(by_processes: dict[str, Any], tmp_path: Path) -> None:
+    repo = shutil.copytree(SAMPLE, tmp_path / "sample")
+    done = concord("build", repo, "--no-book", "--yes", "--jobs", "2", env={"CONCORDANCE_EXECUTOR": "ray", "HOME": str(tmp_path)})
+    assert done.stderr == ""
+    assert dump(repo) == by_processes
+    assert not (tmp_path / ".ray").exists()
+
+
+# --- what cannot work
+
+
+def test_an_address_where_nothing_answers(tmp_path: Path) -> None:
+    repo = shutil.copytree(SAMPLE, tmp_path / "sample")
+    done = concord("build", repo, "--no-book", "--yes", "--executor", "ray", "--address", "127.0.0.1:1", code=1)
+    assert "The Ray cluster at 127.0.0.1:1 cannot be reached" in done.stderr
+    assert not (repo / ".concordance" / "index.db").exists()
+
+
+def test_options_that_do_not_fit(tmp_path: Path) -> None:
+    assert "Add `--executor ray`" in concord("build", SAMPLE, "--no-book", "--address", "127.0.0.1:1", code=2).stderr
+    (tmp_path / "concordance.toml").write_text('executor = "ray"\n')
+    assert "unknown key `executor`" in concord("build", tmp_path, "--no-book", "--yes", code=2).stderr
+
+
+def test_ray_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_task_oom_retries"):
+        monkeypatch.setenv(name, "0")
+    with pytest.raises(ConcordanceError, match=r"needs the extra `scale`. pip install 'repo-concordance\[scale\]'"):
+        ray_driver._connect("127.0.0.1:1", 2, "")
+
+
+def test_other_versions_are_refused() -> None:
+    job = Job("/", Config(), "", "another", "c", "")
+    with pytest.raises(VersionMismatch, match="another version of Concordance"):
+        assert RemoteJob(job, {}).state
+    assert RemoteJob(job._replace(readers=code_versions.readers()), {}).state
+    reason = ray_driver._reason(RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.10.1"))
+    assert "has another version: Version mismatch: The cluster was started with: Ray: 2.9.0" in ray_driver.not_connected("head:6379", reason)[0]
+
+
+def test_a_cluster_without_machines_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = RayExecutor("head:6379", 2, lambda batch: 1.0, print)
+    executor._count_processors(2)
+    monkeypatch.setattr("concordance.workflow.workers.ray_executor._ALONE", -1.0)
+    with pytest.raises(ExecutorFailed, match="no machine with a free processor"):
+        executor._count_processors(0)
+
+
