@@ -231,7 +231,7 @@ def test_a_bridge(tmp_path: Path) -> None:
     toy = Extension(tmp_path, {**LANGUAGE_FILES, **BRIDGE_FILES})
     toy.build()
     assert [row["name"] for row in toy.ask("callees", "cook")] == ["pancake"]
-    assert "It orders:\n\n- `pancake`: [`pancake`](cakes.recipe_docs.md#def-pancake) [L5](../../app.py#L5)\n" in toy.page("app.py_docs.md")
+    assert "Orders:\n\n- `pancake` → [`pancake`](cakes.recipe_docs.md#def-pancake) [L5](../../app.py#L5)\n" in toy.page("app.py_docs.md")
     assert "Ordered by:\n" in toy.page("cakes.recipe_docs.md")
 
 

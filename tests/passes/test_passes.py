@@ -335,6 +335,12 @@ def test_a_file_stands_over_what_it_needs() -> None:
     assert bands == [Band.TOP, Band.MIDDLE, Band.MIDDLE, Band.BASE, Band.TOP, Band.ALONE]
 
 
+def test_the_longest_chain_decides() -> None:
+    edges = [(0, 1), (1, 2), (0, 3), (4, 2)]
+    found = compute_layers(strongly_connected_components(5, edges), edges, [True] * 5)
+    assert found == [(2, 0), (1, 1), (0, 2), (0, 1), (1, 0)]
+
+
 def test_files_that_use_one_another_are_a_group_with_its_key() -> None:
     inner = [(a, b, 4) for group in (range(5), range(5, 10)) for a in group for b in group if a != b and b == group[0]]
     ring = [(a, a + 1, 2) for a in (*range(4), *range(5, 9))]

@@ -315,7 +315,7 @@ def test_documents_follow_the_toctree(folder: Path) -> None:
 
 
 def test_documents_follow_the_nav(folder: Path) -> None:
-    nav = "site_name: x\nnav:\n- Start: index.md\n- 'More':\n  - b.md\n  - gone.md\n- \"\":\n  - a.md\ntheme: y\n"
+    nav = "site_name: x\nnav:\n- Start: index.md\n- 'More':\n  - b.md\n  - gone.md\n- Lost: lost.md\n- \"\":\n  - a.md\ntheme: y\n"
     index = made(folder, {
         "mkdocs.yml": nav, "docs/index.md": "# Home\n", "docs/a.md": "# A\n", "docs/b.md": "# B\n",
     })  # fmt: skip

@@ -16,7 +16,7 @@ written in full, "sharded data" is not an entry (an acronym still is). Stop word
 file ("value", "type") are not entries on their own (see `english.py`).
 
 Code names mentioned in the text are entries of kind "name" if the file's code does not contain them. How well a term
-distinguishes a file from others depends on the other files, so `rank` is called later.
+distinguishes a file from others depends on the other files, so `weight` is called later.
 """
 
 from __future__ import annotations
@@ -45,8 +45,13 @@ _WELL_KNOWN = frozenset((
     "API", "CPU", "GPU", "TPU", "URL", "URI", "XML", "CSV", "SQL", "PDF", "RAM", "CLI", "GUI", "IDE", "SDK", "TCP",
     "UDP", "HTTP", "HTML", "JSON", "YAML", "UTF", "AST", "DNS", "SSL", "TLS", "SSH", "FTP", "USB", "PNG", "GIF", "MIT",
 ))  # fmt: skip
-_SAID, _DEFINED, _USED, _EMPHASISED, _ENOUGH = 4, 3, 2, 6, 6
-_SHORT_TEXT = 150
+# Points of a term, see above.
+_IN_TEXT = 4
+_EMPHASISED = 6
+_DEFINED = 3  # in a name that the file defines
+_USED = 2  # in another name of its code
+_ENOUGH = 6  # for an entry
+_SHORT_TEXT = 150  # different words of a text without code, up to which each use counts as much as an emphasised one
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM))
 _EMPHASIS = re.compile(r"\*\*([^*\n]{3,60})\*\*|(?<![\w*`])\*([^*\s][^*\n]{1,58})\*(?![\w*])")
 _ORDINARY = VERBS | GENERAL | STOP
@@ -126,10 +131,10 @@ class _Index:
         """Count the words in text, and runs of words that occur twice or are also in a name."""
         words, counts, rows = self.tokens.tokens, self.tokens.counts, self.rows
         short = not self.facts.occurrences.names and len(counts) < _SHORT_TEXT
-        points = _EMPHASISED if short else _SAID
+        points = _EMPHASISED if short else _IN_TEXT
         pairs = Counter(pairwise(words))
         good = {}
-        # The lists only know English, so in another language nothing tells where a phrase ends.
+        # The lists only know English, so in another language they do not show where a phrase ends.
         foreign = sum([count for token, count in counts.items() if not token.isascii()]) * 30 > len(words)
         for pair, count in pairs.items() if not foreign else ():
             one, two = pair
@@ -314,7 +319,7 @@ def expand_acronyms(
 
 
 def _from_text(line: str, previous: str, acronyms: set[str], found: dict[str, str]) -> None:
-    refused: set[tuple[str, str]] = set()  # a line that repeats itself would ask the same again and again
+    refused: set[tuple[str, str]] = set()  # so that a line that repeats itself is not searched over and over
     for match in _IN_BRACKETS.finditer(line):
         acronym = match[1].upper()
         if acronym in acronyms and acronym not in found:

@@ -3,8 +3,8 @@
 In: what a person typed. Out: results, best first. A known error message leads to the line that raises it. A qualified
 name or a path leads to what has it; the words of a short question to what they name (`name_matches`). Everything else
 is full-text search with one row per file. A name or word that occurs nowhere is replaced by the most similar one, and
-the answer says so. Words in quotes must occur literally in a line, unless they are a small part of a long question:
-then somebody just quotes something.
+the answer says so. Words in quotes must occur literally in a line, unless they are only a small part of a long
+question.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ _QUOTES = 200  # files that are ranked by all words of a question, not only by t
 _CONCEPTS = 3
 # Scores of the groups of results. A name that fits has up to 1 point or a little more, as `name_matches` says, and its
 # file's text half a point more; a file that only its text leads to has at most half a point.
-_RAISED, _QUALIFIES, _IS_PATH, _SPOKEN = 5.0, 4.0, 3.0, 0.3
+_RAISED, _QUALIFIES, _IS_PATH = 5.0, 4.0, 3.0
+_MATCHES_CONCEPT = 0.3
 _TEXT, _OF_NAMED = 0.5, 0.7
 _MAX_FOLDERS = 50
 
@@ -63,8 +64,8 @@ class Findings(NamedTuple):
 def find_results(index: Index, request: SearchRequest) -> Findings:
     """Return the places that fit a question, best first."""
     quoted = _QUOTED.findall(request.question)
-    besides = _QUOTED.sub(" ", request.question).split()
-    if quoted and len(besides) <= 4:
+    unquoted = _QUOTED.sub(" ", request.question).split()
+    if quoted and len(unquoted) <= 4:
         return Findings(_quoting(index, request, quoted))
     found = _raising(index, request) if not request.kinds else []
     found += _by_qualified_name(index, request)
@@ -268,7 +269,7 @@ def _concepts(index: Index, request: SearchRequest) -> Iterator[SearchResult]:
     for number, term in enumerate(list(known)[:_CONCEPTS]):
         plain = SearchRequest(term, frozenset((FILE,)), request.folder, 1)
         for spot in islice(_by_words(index, plain), 1):
-            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number / 100, called=term)
+            yield spot._replace(symbol=term, kind=CONCEPT, score=_MATCHES_CONCEPT - number / 100, called=term)
 
 
 def _best_line(index: Index, opened: OpenFile, query: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
@@ -353,10 +354,10 @@ def _quoting(index: Index, request: SearchRequest, phrases: list[str]) -> list[S
     places = [ranking.files_with_phrase(index.text_shards, phrase, request.folder, index.words) for phrase in phrases]
     asked = ranking.parse_question(request.question, request.folder, index.words)
     scores = {hit.path: hit.score for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _QUOTES)}
-    both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
-    both.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
+    matching = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
+    matching.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
     found: list[SearchResult] = []
-    for path in both:
+    for path in matching:
         opened = index.open_file(path)
         lines = opened.lines() or []
         quotes = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]

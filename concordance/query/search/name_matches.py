@@ -46,8 +46,9 @@ _FILLERS = frozenset(
      "from", "as", "at", "it", "its", "this", "that", "how", "what", "why", "where", "when", "which", "can", "i", "my",
      "work", "works", "write", "use", "get", "find", "be")
 )  # fmt: skip
-# Where a word occurs.
-_IN_NAME, _IN_SCOPE, _IN_PATH, _BY_BEGINNING = 1.0, 0.85, 0.8, 0.85
+# Points of a word by where it occurs, and a factor if only the beginnings of two words agree.
+_IN_NAME, _IN_SCOPE, _IN_PATH = 1.0, 0.85, 0.8
+_BY_BEGINNING = 0.85
 _SHORTEST_BEGINNING = 4  # letters of a word that count as the beginning of another
 # What the points of a name are multiplied with if little of it is in the question: one word, several words.
 _LOOSE_ONE, _LOOSE = 0.1, 0.5
@@ -96,9 +97,9 @@ class QuestionWords:
     """The words of a question, and how well names contain them."""
 
     def __init__(self, question: str) -> None:
-        every = re.findall(r"\w+", question)
-        every = [word for word in every if len(word) > 1 or word.isupper()] or every
-        self.typed = [word for word in every if word.lower() not in _FILLERS] or every
+        words = re.findall(r"\w+", question)
+        words = [word for word in words if len(word) > 1 or word.isupper()] or words
+        self.typed = [word for word in words if word.lower() not in _FILLERS] or words
         self.is_asking = bool(_HOW.match(question))
         self.wants_tests = "test" in question.lower()
         self._known: dict[str, dict[str, float]] = {}
@@ -126,10 +127,10 @@ class QuestionWords:
         values = dict.fromkeys(self.stems, 0.0)
         used = 0
         for part in own:
-            met = self._met(part)
-            for word, value in met.items():
+            matched = self._matching_words(part)
+            for word, value in matched.items():
                 values[word] = max(values[word], _IN_NAME * value)
-            used += len(part) if met else 0
+            used += len(part) if matched else 0
         if not used and whole in self.stems:
             values[whole], used = _IN_NAME, len(whole)
         if not used:
@@ -138,7 +139,7 @@ class QuestionWords:
             if all(value >= counts for value in values.values()):
                 break
             for part in _stems(text):
-                for word, value in self._met(part).items():
+                for word, value in self._matching_words(part).items():
                     values[word] = max(values[word], counts * value)
         return _Fit(sum(values.values()) / len(values), used / sum(map(len, own)))
 
@@ -148,8 +149,8 @@ class QuestionWords:
         least = _LOOSE_ONE if len(self.stems) == 1 else _LOOSE
         return fit.share * fit.share * (least + (1 - least) * fit.tight)
 
-    def _met(self, part: str) -> dict[str, float]:
-        """Return the words that a part of a name stands for, and how surely."""
+    def _matching_words(self, part: str) -> dict[str, float]:
+        """Return the words of the question that a part of a name matches, each with its certainty."""
         known = self._known.get(part)
         if known is None:
             known = self._known[part] = self._compare(part)
@@ -231,13 +232,13 @@ class _Matcher:
                 same = (place for place in facts.symbols_in(path) if place.name.lower() == lower != place.name)
                 self._score_places(same, _OTHER_CASE)
         if 2 <= len(word) <= 8:
-            self._score_places(self._initialled(word), _INITIALS)
+            self._score_places(self._by_initials(word), _INITIALS)
         if len(word) >= 3:
             begin = dict.fromkeys((word, lower, word[0].upper() + word[1:]))
             longer = [place for name in begin for place in facts.symbols_starting_with(name, _MAX_BEGINNING)]
             self._score_places(longer, _BEGINS)
 
-    def _initialled(self, word: str) -> list[SymbolPlace]:
+    def _by_initials(self, word: str) -> list[SymbolPlace]:
         """Return types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
         letters = word.upper()
         if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and word != letters):
@@ -253,9 +254,9 @@ class _Matcher:
         """Score the files and folders whose paths contain the words."""
         wanted = [word[: max(_SHORTEST_BEGINNING, len(word) - 3)] for word in self.words.stems]
         every = _lower_paths(self.index)
-        met = Counter(row for word in wanted for row in every if word in row.lower)
+        matched = Counter(row for word in wanted for row in every if word in row.lower)
         least = max(1, len(wanted) - 1)  # one of several words may be missing
-        rows = [(-count, row.path.count("/"), row) for row, count in met.items() if count >= least]
+        rows = [(-count, row.path.count("/"), row) for row, count in matched.items() if count >= least]
         for _, _, row in sorted(rows)[:_MAX_PATHS]:
             if self.request.covers(row.path):
                 self._add_path(row.path, row.is_folder)
@@ -345,10 +346,10 @@ class _Matcher:
         """Return the factor for how a definition is seen from outside."""
         if is_public and not _INTERNAL.search(key):
             imported = self.index.language_of(path) != "python" or public_name(self.index, path, key)
-            seen = 1.0 if imported else _NOT_IMPORTED
+            factor = 1.0 if imported else _NOT_IMPORTED
         else:
-            seen = _LOCAL if "." in key and not is_public else _PRIVATE
-        return seen * (_DECLARED if is_declared or path.endswith(".pyi") else 1.0)
+            factor = _LOCAL if "." in key and not is_public else _PRIVATE
+        return factor * (_DECLARED if is_declared or path.endswith(".pyi") else 1.0)
 
 
 def _is_constructor(result: SearchResult) -> bool:

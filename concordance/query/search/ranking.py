@@ -26,7 +26,10 @@ _PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a passage; two and three adjacent wor
 _PASSAGE_WEIGHTS = (1.0, 0.5, 0.33, 0.25, 0.2)  # weights of a file's passages, best first
 _DECAY = 20  # words after which the weight of a word is halved: people say first what matters
 _WORDS, _PHRASES = 120, 40  # words and phrases of a question that count; later ones add cost but little information
-_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # numbers of candidates
+_FILES, _PIECES = 200, 300  # files and passages of a shard that are scored
+_MAX_COVERING = 50  # passages that may contain almost the whole question
+_QUOTES = 1000  # passages that may contain a phrase
+_DEFINING = 5  # files that define a name
 _CENTRAL = 0.1  # bonus of the most central file
 _CHANGE_WEIGHT = 0.3  # weight of words that are about the change, not about the code
 _CHANGE_REQUEST_WORDS = """
@@ -204,6 +207,6 @@ class _Scorer:
         coverage: dict[int, float] = {}
         each = 1 / max(3, len(triples))
         wanted = [one._replace(weight=each, flat=True) for one in triples]
-        for piece in self.shard.pieces(wanted, self.question.folder, _SAYING):
+        for piece in self.shard.pieces(wanted, self.question.folder, _MAX_COVERING):
             coverage[piece.number] = max(coverage.get(piece.number, 0.0), piece.score)
         return coverage

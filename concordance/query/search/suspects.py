@@ -89,7 +89,7 @@ class _Evidence:
         """Add a piece of evidence for a file and, if it is about one, for a symbol in it."""
         for key in {(path, 0), (path, symbol)}:
             had = self.reasons.setdefault(key, {})
-            if had.get(reason, 0.0) < share:  # said twice is not twice as certain
+            if had.get(reason, 0.0) < share:  # stating it twice does not make it twice as certain
                 self.doubt[key] = self.doubt.get(key, 1.0) / (1 - had.get(reason, 0.0)) * (1 - share)
                 had[reason] = share
         if line and share > self.lines.get(path, (0.0, 0))[0]:
@@ -103,7 +103,7 @@ class _Evidence:
     def score(self, path: str, symbol: int = 0) -> float:
         return 1 - self.doubt.get((path, symbol), 1.0)
 
-    def told(self, path: str, symbol: int = 0) -> list[str]:
+    def reasons_for(self, path: str, symbol: int = 0) -> list[str]:
         reasons = self.reasons.get((path, symbol), {})
         return sorted(reasons, key=lambda reason: (-reasons[reason], reason))[:_MAX_REASONS]
 
@@ -353,7 +353,7 @@ def _ranked(
 ) -> list[Suspect]:
     paths = _best_paths(evidence)
     found = [
-        Suspect(path, evidence.lines.get(path, (0.0, 1))[1], None, evidence.score(path), evidence.told(path))
+        Suspect(path, evidence.lines.get(path, (0.0, 1))[1], None, evidence.score(path), evidence.reasons_for(path))
         for path in paths[:limit]
     ]
     functions = [one for path in paths[:_MAX_SCANNED] for one in _functions(index, path, _word_weights(index, query))]
@@ -361,12 +361,12 @@ def _ranked(
     spelled = _spellings(index, report)
     suspects: list[Suspect] = []
     for one in functions:
-        reasons = evidence.told(one.place.path, one.place.id)
+        reasons = evidence.reasons_for(one.place.path, one.place.id)
         if reasons or _weight(index, one.place.path) > _SOURCE:  # a test is named, or it is not at fault
             doubt = (1 - evidence.score(one.place.path, one.place.id)) * (1 - _FUNCTION_WORDS * one.fit / best)
             if one.words and (one.fit > best / 2 or not reasons):
                 reasons.append(f"words: {', '.join(spelled.get(word, word) for word in one.words)}")
-            reasons = reasons or [f"its file: {reason}" for reason in evidence.told(one.place.path)[:1]]
+            reasons = reasons or [f"its file: {reason}" for reason in evidence.reasons_for(one.place.path)[:1]]
             score = evidence.score(one.place.path) * (1 - doubt)
             suspects.append(Suspect(one.place.path, one.place.line, one.place, score, reasons))
     suspects.sort(key=_order)

@@ -1,7 +1,8 @@
 """Reads everything that a C-family file exposes to Python, in one pass for both bridges: pybind11 and the C API.
 
 In: a file. Out: `BridgeEnd`s, each with the bridge that it belongs to. Names are visited in the order of the text, so
-that what a name holds is known by the time it is used. Calls that pass a module to another function are recorded, too.
+that the object a name is bound to is known by the time the name is used. Calls that pass a module to another function
+are recorded, too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from concordance.extract.cfamily.python_bindings.bound_objects import (
     MODULES,
     WRAPPERS,
     BoundObject,
-    Holders,
+    BoundObjects,
     functions_of,
 )
 from concordance.extract.cfamily.python_bindings.cpython_tables import TableReader, parameter_names
@@ -38,9 +39,9 @@ class _Reader:
     def __init__(self, context: RuleContext) -> None:
         self._tokens = Tokens(context.data)
         definitions = context.draft.definitions
-        self._holders = Holders(self._tokens, functions_of(definitions), len(context.data))
-        self._chains = PybindChains(self._tokens, self._holders)
-        self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
+        self._objects = BoundObjects(self._tokens, functions_of(definitions), len(context.data))
+        self._chains = PybindChains(self._tokens, self._objects)
+        self._tables = TableReader(self._tokens, self._objects, {d.at: d.place for d in definitions})
         self._other = CPYTHON if any(word in context.data for word in CPYTHON_WORDS) else PYBIND  # for modules
 
     def all(self) -> Iterator[tuple[str, BridgeEnd]]:
@@ -54,7 +55,7 @@ class _Reader:
             elif tokens.text[place] == "[":
                 self._lambda(place)
             elif tokens.text[place] == "=":
-                self._assigned(place)
+                self._assignment(place)
         for end in self._chains.ends:
             yield PYBIND, end
         for name, (text, at) in tokens.spells.items():
@@ -73,13 +74,13 @@ class _Reader:
         if before in (".", "->") or (before == "::" and tokens.is_name(place - 2)):
             return
         self._primary(place)
-        yield from self._handed(place)
+        yield from self._passed_objects(place)
 
     def _primary(self, place: int) -> None:
         """Read the expression that begins at a name, and what chains on it bind."""
         tokens = self._tokens
         end = min(len(tokens), place + 100_000)
-        owner, behind = self._holders.primary(place, end)
+        owner, behind = self._objects.primary(place, end)
         if owner is None:
             return
         if owner.of >= 0 and owner.path:
@@ -93,13 +94,13 @@ class _Reader:
         tokens = self._tokens
         opened = tokens.partner[behind - 1]
         if opened > place and tokens.is_name(opened - 1) and tokens.is_(opened - 2, ">"):
-            self._holders.hold(tokens.text[opened - 1], owner, self._holders.block(place))
+            self._objects.bind(tokens.text[opened - 1], owner, self._objects.block(place))
 
     def _chains_on(self, owner: BoundObject, behind: int, end: int) -> None:
         tokens = self._tokens
         if not tokens.is_name(behind + 1):
             return
-        result, after = self._holders.chain(owner, behind, end, self._chains.record_call)
+        result, after = self._objects.chain(owner, behind, end, self._chains.record_call)
         is_set = tokens.is_(after, "=") and not tokens.is_(after + 1, "=")
         if result is not None and is_set and len(result.path) > len(owner.path):  # m.attr("X") = …
             enclosing = result._replace(path=result.path[:-1])
@@ -107,8 +108,8 @@ class _Reader:
             at = tokens.at[behind + 3] if tokens.is_(behind + 2, "(") else tokens.at[behind]
             self._chains.ends.append(BridgeEnd(at, "binds", ".".join(result.path), "value", more))
 
-    def _assigned(self, place: int) -> None:
-        """Handle `auto m = …;`: record what a name holds from here on."""
+    def _assignment(self, place: int) -> None:
+        """Handle `auto m = …;`: bind the name to the value from here on."""
         tokens = self._tokens
         if tokens.is_(place + 1, "=") or not tokens.is_name(place - 1) or place < 2:
             return
@@ -121,14 +122,14 @@ class _Reader:
                 end = max(end + 1, tokens.template(end))
             else:
                 end = tokens.closed(end) if tokens.text[end] in ("(", "[", "{") else end + 1
-        owner = self._holders.value((place + 1, end))
+        owner = self._objects.value((place + 1, end))
         name = tokens.text[place - 1]
         declared = before in _BEFORE_NAMES or (tokens.kind[place - 2] == "name" and before not in _KEYWORDS)
         if owner is None and not declared:
             return
-        function = None if declared else self._holders.function(tokens.at[place])
-        stretch = (function.start, function.end) if function is not None else self._holders.block(place)
-        self._holders.hold(name, owner, stretch)
+        function = None if declared else self._objects.function(tokens.at[place])
+        stretch = (function.start, function.end) if function is not None else self._objects.block(place)
+        self._objects.bind(name, owner, stretch)
 
     def _lambda(self, place: int) -> None:
         """Record that a lambda's parameters hide outer names."""
@@ -142,7 +143,7 @@ class _Reader:
         if tokens.is_(inner, "{") and tokens.partner[inner] > 0:
             for name in parameter_names(tokens, behind):
                 if name:
-                    self._holders.hold(name, None, (tokens.at[behind], tokens.at[tokens.partner[inner]]))
+                    self._objects.bind(name, None, (tokens.at[behind], tokens.at[tokens.partner[inner]]))
 
     def _module(self, place: int) -> Iterator[BridgeEnd]:
         """Handle `PYBIND11_MODULE(name, m) { … }`."""
@@ -155,19 +156,19 @@ class _Reader:
         yield BridgeEnd(tokens.at[arguments[0][0]], "initialises", name, name, (("in", f"init:{name}"),))
         if len(arguments) > 1 and tokens.is_(behind, "{") and tokens.partner[behind] > 0:
             stretch = (tokens.at[behind], tokens.at[tokens.partner[behind]])
-            self._holders.hold(tokens.text[arguments[1][0]], BoundObject(f"init:{name}"), stretch)
+            self._objects.bind(tokens.text[arguments[1][0]], BoundObject(f"init:{name}"), stretch)
 
     def _initialises(self, place: int, name: str) -> Iterator[BridgeEnd]:
         """Record the function that Python calls to create a module; the module may be made by a function it calls."""
         tokens = self._tokens
-        function = self._holders.function(tokens.at[place])
+        function = self._objects.function(tokens.at[place])
         if function is None or not name:
             return
         yield BridgeEnd(
             tokens.at[place], "initialises", name, name, (("in", f"init:{name}"), ("symbol", str(function.place)))
         )
 
-    def _handed(self, place: int) -> Iterator[BridgeEnd]:
+    def _passed_objects(self, place: int) -> Iterator[BridgeEnd]:
         """Record calls that pass a module or a class to a function."""
         tokens, last = self._tokens, place
         if tokens.text[place] in _KEYWORDS:
@@ -182,24 +183,24 @@ class _Reader:
         if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py") or tokens.text[last].endswith(WRAPPERS):
             return
         if place and (tokens.kind[place - 1] == "name" and tokens.text[place - 1] not in _KEYWORDS):
-            self._constructed(last, behind)
+            self._construction(last, behind)
             return
         given = tokens.within(behind)
         for number, (start, end) in enumerate(given):
-            owner = self._holders.value((start, end)) if end - start <= 12 else None
+            owner = self._objects.value((start, end)) if end - start <= 12 else None
             if owner is not None and tokens.text[place] not in ("py", "pybind11", "nb", "nanobind"):
                 literals = [(f"@{one}", tokens.literal(part)) for one, part in enumerate(given)]
                 texts = tuple((key, text) for key, text in literals if text)
                 more = (("in", owner.root), ("path", ".".join(owner.path)), ("argument", str(number)), *texts)
                 yield BridgeEnd(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
 
-    def _constructed(self, name: int, opened: int) -> None:
+    def _construction(self, name: int, opened: int) -> None:
         """Handle `Pointer module(PyModule_New("name"));`."""
         tokens = self._tokens
         arguments = tokens.within(opened)
-        owner = self._holders.value(arguments[0]) if len(arguments) == 1 else None
+        owner = self._objects.value(arguments[0]) if len(arguments) == 1 else None
         if tokens.text[name - 1] in MODULES and arguments:  # py::module m("name", "what it is");
             text = tokens.literal(arguments[0])
             owner = BoundObject(f"init:{text}") if text else owner
         if owner is not None:
-            self._holders.hold(tokens.text[name], owner, self._holders.block(name))
+            self._objects.bind(tokens.text[name], owner, self._objects.block(name))

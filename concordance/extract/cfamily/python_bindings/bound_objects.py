@@ -47,13 +47,13 @@ class BoundObject(NamedTuple):
 ChainCallback = Callable[[BoundObject, int, int], None]
 
 
-class Holders:
-    """The objects that the names of a file hold, by range."""
+class BoundObjects:
+    """The objects that the names of a file are bound to, by range of the text."""
 
     def __init__(self, tokens: Tokens, functions: Iterable[Definition], length: int) -> None:
         self.tokens, self._length = tokens, length
         self._deep = 0  # recursion depth of `value`
-        self._held: dict[str, list[tuple[int, int, BoundObject | None]]] = {}
+        self._bound: dict[str, list[tuple[int, int, BoundObject | None]]] = {}
         self.functions = list(functions)
         words = tokens.text
         self._aliases = {words[place + 1] for place in range(len(words) - 4) if words[place] == "using" and (
@@ -72,18 +72,18 @@ class Holders:
                 owner = BoundObject(
                     f"parameter:{function.place}:{place}", kind="class" if "class_" in words else "module"
                 )
-                self.hold(one.name, owner, (function.start, function.end))
+                self.bind(one.name, owner, (function.start, function.end))
             elif one.name:
-                self.hold(one.name, None, (function.start, function.end))
+                self.bind(one.name, None, (function.start, function.end))
 
-    def hold(self, name: str, owner: BoundObject | None, stretch: tuple[int, int]) -> None:
-        """Record what a name holds between two offsets."""
-        if owner is not None or name in self._held:
-            self._held.setdefault(name, []).append((*stretch, owner))
+    def bind(self, name: str, owner: BoundObject | None, stretch: tuple[int, int]) -> None:
+        """Bind a name to an object between two offsets; None hides an outer binding."""
+        if owner is not None or name in self._bound:
+            self._bound.setdefault(name, []).append((*stretch, owner))
 
-    def held(self, name: str, at: int) -> BoundObject | None:
-        """Return what a name holds at an offset."""
-        for start, end, owner in reversed(self._held.get(name, ())):
+    def object_at(self, name: str, at: int) -> BoundObject | None:
+        """Return the object that a name is bound to at an offset; None if unknown."""
+        for start, end, owner in reversed(self._bound.get(name, ())):
             if start <= at < end:
                 return owner
         return None
@@ -105,7 +105,7 @@ class Holders:
         return found
 
     def value(self, stretch: TokenRange) -> BoundObject | None:
-        """Return what an expression holds, looking through casts and wrappers; None if unknown."""
+        """Return the object that an expression evaluates to, looking through casts and wrappers; None if unknown."""
         tokens, (start, end) = self.tokens, stretch
         while start < end and tokens.text[start] in ("&", "*", "::", "("):
             behind = tokens.closed(start) if tokens.text[start] == "(" else start + 1
@@ -120,7 +120,7 @@ class Holders:
         return owner if place >= end else None
 
     def primary(self, start: int, end: int) -> tuple[BoundObject | None, int]:
-        """Return what the first part of an expression holds, and the index after it."""
+        """Return the object that the first part of an expression evaluates to, and the index after it."""
         tokens = self.tokens
         if not tokens.is_name(start) or start >= end:
             return None, start
@@ -139,7 +139,7 @@ class Holders:
             return self._called(start, last, given, behind), tokens.closed(behind)
         if last > start or given[1]:
             return None, behind
-        return self.held(tokens.text[start], tokens.at[start]), behind
+        return self.object_at(tokens.text[start], tokens.at[start]), behind
 
     def _called(self, start: int, last: int, given: TokenRange, opened: int) -> BoundObject | None:
         tokens, name = self.tokens, self.tokens.text[last]
@@ -218,7 +218,7 @@ class Holders:
     def chain(
         self, owner: BoundObject, place: int, end: int, chained: ChainCallback | None
     ) -> tuple[BoundObject | None, int]:
-        """Return what a chain of calls on a holder evaluates to, and the index after the chain."""
+        """Return what a chain of calls on an object evaluates to, and the index after the chain."""
         tokens, now = self.tokens, owner
         while place + 1 < end and tokens.text[place] in (".", "->") and tokens.kind[place + 1] == "name":
             name, behind = place + 1, place + 2

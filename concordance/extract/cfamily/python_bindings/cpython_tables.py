@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.extract.bridges import BridgeEnd
-from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
+from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, BoundObjects
 from concordance.extract.cfamily.python_bindings.pybind_chains import pointed_function, qualified_name
 from concordance.extract.cfamily.tokens import TokenRange, Tokens
 from concordance.extract.reading.draft import Definition
@@ -102,13 +102,12 @@ _VECTOR = "PyMethodDef"
 class TableReader:
     """Reads the tables of a file, and the calls that add to modules."""
 
-    def __init__(self, tokens: Tokens, holders: Holders, places: dict[int, int]) -> None:
-        self._tokens, self._holders = tokens, holders
+    def __init__(self, tokens: Tokens, objects: BoundObjects, places: dict[int, int]) -> None:
+        self._tokens, self._objects = tokens, objects
         self._places = places  # symbols, by the offsets of their names
         self._vectors: set[str] = set()
-        self._adders: dict[
-            str, tuple[BoundObject | int, int, int]
-        ] = {}  # functions of the file that add what they are passed
+        # Functions of the file that add what they are passed: the object or the parameter for it, name and value.
+        self._adders: dict[str, tuple[BoundObject | int, int, int]] = {}
 
     def at(self, place: int) -> Iterator[BridgeEnd]:
         """Yield the ends in the statement that begins with a name."""
@@ -118,7 +117,7 @@ class TableReader:
         elif word in SINGLE:
             yield from self._single(place, word)
         elif word.startswith("tp_") and tokens.is_(place - 1, ".") and tokens.is_(place + 1, "="):
-            yield from self._assigned(place)
+            yield from self._assignment(place)
         elif tokens.is_(place + 1, "("):
             yield from self._call(place, word, place + 1)
         elif word in self._adders and tokens.is_(place + 1, "<") and tokens.is_(tokens.template(place + 1), "("):
@@ -148,7 +147,7 @@ class TableReader:
             if tokens.is_(place + 1, ">") and tokens.is_name(value):
                 self._vectors.add(tokens.text[value])
             elif tokens.is_(place + 1, "*"):
-                yield from self._given(place)
+                yield from self._returned_table(place)
         name, opened = self._declared(place)
         if opened < 0:
             return
@@ -190,9 +189,9 @@ class TableReader:
         if place < 0 or tokens.text[place] in _NOTHING:
             return
         if slot == "mod_exec":
-            yield self._said(place, "hands", tokens.text[place], f"table:{table}", "", argument="0")
+            yield self._end(place, "hands", tokens.text[place], f"table:{table}", "", argument="0")
         elif slot in TABLES:
-            yield self._said(place, "used", qualified_name(tokens, place), f"table:{table}", "")
+            yield self._end(place, "used", qualified_name(tokens, place), f"table:{table}", "")
         elif slot.startswith(("tp_", "nb_", "sq_", "mp_", "am_")) and slot not in NO_FUNCTIONS:
             yield self._binds(place, DUNDERS.get(slot, slot), f"table:{table}", "slot")
 
@@ -206,7 +205,7 @@ class TableReader:
         called = fields.get("m_name") or fields.get("tp_name") or fields.get("name")
         text = (tokens.label(called) if called else None) or ""
         if word == "PyModuleDef":
-            yield self._said(name, "module", text, f"def:{variable}", variable)
+            yield self._end(name, "module", text, f"def:{variable}", variable)
         elif word in _TYPES:
             yield self._type(name, text, variable)
         root = (
@@ -221,7 +220,7 @@ class TableReader:
 
     def _type(self, name: int, text: str, variable: str) -> BridgeEnd:
         place = self._places.get(self._tokens.at[name], -1)
-        return self._said(name, "type", text, f"type:{variable}", variable, symbol=str(place))
+        return self._end(name, "type", text, f"type:{variable}", variable, symbol=str(place))
 
     def _field(self, field: str, stretch: TokenRange, root: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
@@ -229,11 +228,11 @@ class TableReader:
         if place < 0 or tokens.text[place] in _NOTHING:
             return
         if field in TABLES:
-            yield self._said(place, "used", qualified_name(tokens, place), root, "")
+            yield self._end(place, "used", qualified_name(tokens, place), root, "")
         elif field not in NO_FUNCTIONS and field.startswith(("tp_", "nb_", "sq_", "mp_", "am_")):
             yield self._binds(place, DUNDERS.get(field, field), root, "slot")
 
-    def _assigned(self, place: int) -> Iterator[BridgeEnd]:
+    def _assignment(self, place: int) -> Iterator[BridgeEnd]:
         """Handle `Type.tp_methods = methods;`."""
         tokens = self._tokens
         if not tokens.is_name(place - 2) or tokens.is_(place + 2, "="):
@@ -249,16 +248,16 @@ class TableReader:
         else:
             yield from self._field(tokens.text[place], value, f"type:{variable}")
 
-    def _given(self, place: int) -> Iterator[BridgeEnd]:
+    def _returned_table(self, place: int) -> Iterator[BridgeEnd]:
         """Handle a function that returns a table: `PyMethodDef* methods() { return table; }`."""
-        tokens, function = self._tokens, self._holders.function(self._tokens.at[place])
+        tokens, function = self._tokens, self._objects.function(self._tokens.at[place])
         if function is None or (function.start != tokens.at[place] and function.at < tokens.at[place]):
             return
         for inner in range(place, len(tokens)):
             if tokens.at[inner] >= function.end:
                 break
             if tokens.text[inner] == "return" and tokens.is_name(inner + 1):
-                yield self._said(
+                yield self._end(
                     inner + 1, "gives", qualified_name(tokens, inner + 1), "", "", symbol=str(function.place)
                 )
 
@@ -270,20 +269,20 @@ class TableReader:
         if not arguments:
             return
         if word in _ADDS:
-            yield from self._added(place, arguments, *_ADDS[word])
+            yield from self._addition(place, arguments, *_ADDS[word])
         elif word == "PyModule_AddIntMacro" or word == "PyModule_AddStringMacro":
-            yield from self._value(self._holders.value(arguments[0]), tokens.text[arguments[-1][0]], arguments[-1])
+            yield from self._value(self._objects.value(arguments[0]), tokens.text[arguments[-1][0]], arguments[-1])
         elif word == "PyModule_AddType" and len(arguments) > 1:
-            yield from self._value(self._holders.value(arguments[0]), "", arguments[1])
+            yield from self._value(self._objects.value(arguments[0]), "", arguments[1])
         elif word == "PyModule_AddFunctions" and len(arguments) > 1:
-            owner = self._holders.value(arguments[0])
+            owner = self._objects.value(arguments[0])
             if owner is not None:
                 yield from self._uses(arguments[1], owner)
         elif word.startswith("Py_InitModule") and len(arguments) > 1:
             yield from self._uses(arguments[1], BoundObject(f"init:{tokens.literal(arguments[0])}"))
         elif word in self._adders:
             target, name, value = self._adders[word]
-            yield from self._adds(arguments, target, name, value)
+            yield from self._addition_by_adder(arguments, target, name, value)
         elif word in ("insert", "assign") and tokens.is_(place - 1, ".") and tokens.text[place - 2] in self._vectors:
             some = arguments[1 if word == "insert" and len(arguments) > 1 else 0]
             yield from self._uses(some, BoundObject(f"table:{tokens.text[place - 2]}"))
@@ -291,23 +290,23 @@ class TableReader:
             yield from self._uses(arguments[1], BoundObject(f"table:{tokens.text[arguments[0][0]]}"))
 
     def _uses(self, stretch: TokenRange, owner: BoundObject) -> Iterator[BridgeEnd]:
-        """Record that the holder uses the table that an expression names."""
+        """Record that the object uses the table that an expression names."""
         place = _function(self._tokens, stretch)
         if place >= 0 and self._tokens.text[place] not in _NOTHING:
-            yield self._said(
+            yield self._end(
                 place, "used", qualified_name(self._tokens, place), owner.root, "", path=".".join(owner.path)
             )
 
-    def _adds(
+    def _addition_by_adder(
         self, arguments: list[TokenRange], target: BoundObject | int, name: int, value: int
     ) -> Iterator[BridgeEnd]:
         if max(name, value, target if isinstance(target, int) else 0) < len(arguments):
-            owner = self._holders.value(arguments[target]) if isinstance(target, int) else target
+            owner = self._objects.value(arguments[target]) if isinstance(target, int) else target
             text = self._tokens.label(arguments[name])
             if text:
                 yield from self._value(owner, text, arguments[value])
 
-    def _added(self, place: int, arguments: list[TokenRange], name: int, value: int) -> Iterator[BridgeEnd]:
+    def _addition(self, place: int, arguments: list[TokenRange], name: int, value: int) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         if value >= len(arguments):
             return
@@ -315,7 +314,7 @@ class TableReader:
         if text and text.startswith("{"):
             self._adder(place, arguments, name, value)
         if text:
-            yield from self._value(self._holders.value(arguments[0]), text, arguments[value])
+            yield from self._value(self._objects.value(arguments[0]), text, arguments[value])
 
     def _adder(self, place: int, arguments: list[TokenRange], name: int, value: int) -> None:
         """Remember a function, or a named lambda, that adds what it is passed: calls of it count as additions."""
@@ -329,7 +328,7 @@ class TableReader:
         ]
         if given[0] < 0 or given[1] < 0:
             return
-        target = self._holders.value(arguments[0])
+        target = self._objects.value(arguments[0])
         first = tokens.written(arguments[0])
         parameter: BoundObject | int | None = parameters.index(first) if first in parameters else target
         if parameter is not None:
@@ -350,7 +349,7 @@ class TableReader:
                     if begin > 1 and tokens.is_(begin - 1, "=") and tokens.is_name(begin - 2):
                         return tokens.text[begin - 2], parameter_names(tokens, opened)
             around = tokens.around[around]
-        function: Definition | None = self._holders.function(tokens.at[place])
+        function: Definition | None = self._objects.function(tokens.at[place])
         return (function.name, [one.name for one in function.parameters]) if function is not None else None
 
     def _value(self, owner: BoundObject | None, text: str, value: TokenRange) -> Iterator[BridgeEnd]:
@@ -358,7 +357,7 @@ class TableReader:
         tokens = self._tokens
         if owner is None:
             return
-        bound = self._holders.value(value)
+        bound = self._objects.value(value)
         place = _plain(tokens, value)
         more = {"path": ".".join(owner.path)}
         if bound is not None and (bound.path or not bound.root.startswith("parameter")):
@@ -366,14 +365,14 @@ class TableReader:
         elif place >= 0:
             more["value"] = f"type:{qualified_name(tokens, place)}"
         at = place if place >= 0 else value[0]
-        yield self._said(at, "adds", text, owner.root, tokens.text[at] if place >= 0 else "", **more)
+        yield self._end(at, "adds", text, owner.root, tokens.text[at] if place >= 0 else "", **more)
 
     def _binds(self, place: int, name: str, root: str, kind: str) -> BridgeEnd:
         return BridgeEnd(
             self._tokens.at[place], "binds", name, qualified_name(self._tokens, place), (("in", root), ("as", kind))
         )
 
-    def _said(self, place: int, says: str, name: str, root: str, text: str, **more: str) -> BridgeEnd:
+    def _end(self, place: int, says: str, name: str, root: str, text: str, **more: str) -> BridgeEnd:
         rows = (("in", root), *more.items())
         return BridgeEnd(self._tokens.at[place], says, name, text, tuple((key, value) for key, value in rows if value))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.extract.bridges import BridgeEnd
-from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
+from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, BoundObjects
 from concordance.extract.cfamily.tokens import TokenRange, Tokens
 
 _FUNCTIONS = frozenset(("def", "def_static", "def_readwrite", "def_readonly", "def_readwrite_static", 
@@ -29,14 +29,14 @@ _MOST_CALLS = 8  # a lambda with more calls does more than wrap a function
 class PybindChains:
     """Collects what chains of calls bind."""
 
-    def __init__(self, tokens: Tokens, holders: Holders) -> None:
-        self._tokens, self._holders = tokens, holders
+    def __init__(self, tokens: Tokens, objects: BoundObjects) -> None:
+        self._tokens, self._objects = tokens, objects
         self.ends: list[BridgeEnd] = []
         self._lambdas: dict[tuple[BoundObject, str], int] = {}
         self._recorded_calls: set[int] = set()
 
     def record_call(self, owner: BoundObject, name: int, opened: int) -> None:
-        """Record the binding made by a call on a holder, once per call."""
+        """Record the binding made by a call on an object, once per call."""
         if name in self._recorded_calls:
             return
         self._recorded_calls.add(name)
@@ -46,7 +46,7 @@ class PybindChains:
             if word == "export_values":
                 self._record(name, "exports", owner, "", ".".join(owner.path))
             return
-        text = self._holders.label(arguments[0])
+        text = self._objects.label(arguments[0])
         if text is None:
             if word == "def" and owner.kind != "module":
                 self._constructor(owner, arguments[0])

@@ -16,7 +16,7 @@ from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReads
 from concordance.facts.updates.reads import drop_memoised
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.tables import changed, table_digests
+from concordance.query.index.updates.tables import changed_slots, table_digests
 
 _METADATA_ON_PAGES = ("left_out", "ruff", "ruff_problem")  # metadata of the store that pages show
 
@@ -87,16 +87,18 @@ class StalePages:
         drop_memoised(index.cache, stale_slots | {slot_of("folder", folder) for folder in folders})
         shared = table_digests(index, before, touched)
         known = self.log.subjects()
-        slots = changed(index, before, shared, touched, self._before["settings"] != self._now["settings"])
+        slots = changed_slots(index, before, shared, touched, self._before["settings"] != self._now["settings"])
         drop_memoised(index.cache, slots)
-        again = self.log.readers(slots)
-        lost = set(astray)
-        again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
+        stale_subjects = self.log.readers(slots)
+        missing_pages = set(astray)
+        stale_subjects |= {
+            one for one, pages in known.items() if not pages or (missing_pages and not missing_pages.isdisjoint(pages))
+        }
         every = subjects()
-        work = sorted((again & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
-        gone = sorted(known.keys() - every.keys())
-        replaced = {page for one in (*work, *gone) for page in known.get(one, ())}
-        return PagesToWrite(work, replaced, gone, shared, False)
+        work = sorted((stale_subjects & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
+        removed = sorted(known.keys() - every.keys())
+        replaced = {page for one in (*work, *removed) for page in known.get(one, ())}
+        return PagesToWrite(work, replaced, removed, shared, False)
 
     def note(self, choice: PagesToWrite, records: dict[Subject, PageRecord], manifest_digest: str) -> None:
         """Save what was written and read, and the checksum of the manifest.

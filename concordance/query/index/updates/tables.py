@@ -42,7 +42,7 @@ _OF_LINKS = (
 
 
 def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
-    """Return the digests of all tables; `touched` is None if nothing is known of the last build."""
+    """Return the digests of all tables; `touched` is None if nothing is known about the last build."""
     with index.reads.not_recording():
         found = _path_tables(index, before, touched)
         found["passes"] = {**index.marks, "files": _files_mark(index)}
@@ -52,20 +52,20 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         )  # fmt: skip
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         folders = index.folders
-        found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in folders}
+        found["chapter"] = {folder: digest_of(chapter_of(index, folder)) for folder in folders}
         found["chapters"] = _chapters(index)
-        found["findings"] = {rule: number(list(files.items())) for rule, files in findings_by_rule(index).items()}
-        found["title"] = {"": number(name_of(index))}
-        found["owners"] = {"": number((code_owners(index).path, code_owners(index).rules))}
+        found["findings"] = {rule: digest_of(list(files.items())) for rule, files in findings_by_rule(index).items()}
+        found["title"] = {"": digest_of(name_of(index))}
+        found["owners"] = {"": digest_of((code_owners(index).path, code_owners(index).rules))}
         found["notes"] = _notes(index)
-        found["copies"] = {path: number(paths) for path, paths in identical_files(index).items()}
-        found["all tests"] = {"": number(index.has_tests)}
+        found["copies"] = {path: digest_of(paths) for path, paths in identical_files(index).items()}
+        found["all tests"] = {"": digest_of(index.has_tests)}
         found["read"] = {"": index.census.file_count_band}
         found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
         renamed = touched is None or touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.CONCEPT]
         if renamed or "shard" not in before or "alphabet" in vars(index):
             found["shard"] = index.alphabet.shards.marks
-            found["shards"] = {"": number(list(found["shard"]))}
+            found["shards"] = {"": digest_of(list(found["shard"]))}
         else:
             found |= {"shard": before["shard"], "shards": before["shards"]}
             index.reused_letters = list(before["shard"])
@@ -74,7 +74,7 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
 
 @shared_until(Aspect.PATHS)
 def _files_mark(index: Index) -> int:
-    return number(index.file_rows)
+    return digest_of(index.file_rows)
 
 
 def _chapters(index: Index) -> Digests:
@@ -83,7 +83,7 @@ def _chapters(index: Index) -> Digests:
     names = ["", *(one.name for one in ordered), ""]
     inside = [[other.name for other in ordered if other.folder.startswith(f"{one.folder}/")] for one in ordered]
     return {
-        one.name: number(
+        one.name: digest_of(
             (names[place], names[place + 2], inside[place], one.sections, dependency_sentences(index, one))
         )
         for place, one in enumerate(ordered)
@@ -108,7 +108,7 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     )
     guides = recompute_all or any(GUIDES.search(path) for path in texts)
     found["entry"] = (
-        {path: number(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
+        {path: digest_of(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
     )
     test_paths = [row[1] for row in index.file_rows if row[3] == Category.TEST or row[1] in index.tests_in]
     recompute = recompute_all or affects_test_commands(texts)
@@ -116,7 +116,7 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     def command(path: str) -> int:
         language = index.language_of(path)
         names = ["", *(".".join(split_key(index.keys[test])) for test in index.tests_in.get(path, ()))]
-        return number([index.runners.command(path, language, name) for name in names])
+        return digest_of([index.runners.command(path, language, name) for name in names])
 
     found["command"] = _updated_table(
         before.get("command", {}), test_paths, test_paths if recompute else texts, recompute, command
@@ -125,55 +125,59 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
 
 
 def _updated_table(
-    before: Digests, keys: Iterable[str], changed: Collection[str], recompute: bool, number: Callable[[str], int]
+    before: Digests, keys: Iterable[str], changed: Collection[str], recompute: bool, compute: Callable[[str], int]
 ) -> Digests:
     """Return a table in which some keys are computed again."""
     stale = set(changed)
-    return {key: number(key) if recompute or key in stale or key not in before else before[key] for key in keys}
+    return {key: compute(key) if recompute or key in stale or key not in before else before[key] for key in keys}
 
 
 def _folder_lists(index: Index) -> Digests:
-    return {folder: number(index.files_in(folder)) for folder in index.folders}
+    return {folder: digest_of(index.files_in(folder)) for folder in index.folders}
 
 
 def _stems(index: Index) -> Digests:
     found: dict[str, list[str]] = {}
     for path in sorted(row[1] for row in index.file_rows):
         found.setdefault(stem_of(path), []).append(path)
-    return {stem: number(paths) for stem, paths in found.items()}
+    return {stem: digest_of(paths) for stem, paths in found.items()}
 
 
 def _notes(index: Index) -> Digests:
     found: dict[str, list[Note]] = {}
     for note in index.book.notes:
         found.setdefault(note.path, []).append(note)
-    return {path: number((index.book.settings, notes)) for path, notes in found.items()}
+    return {path: digest_of((index.book.settings, notes)) for path, notes in found.items()}
 
 
 def _licences(index: Index) -> Digests:
-    return {folder: number(path) for folder, path in index.licences.items()}
+    return {folder: digest_of(path) for folder, path in index.licences.items()}
 
 
 _BY_PATHS: dict[str, Callable[[Index], Digests]] = {"folder": _folder_lists, "stem": _stems, "licences": _licences}
 
 
-def changed(
-    index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: TouchedKeys, besides: bool
+def changed_slots(
+    index: Index,
+    before: Mapping[str, Digests],
+    now: Mapping[str, Digests],
+    touched: TouchedKeys,
+    has_other_changes: bool,
 ) -> set[int]:
     """Return the slots of everything that changed.
 
-    If anything changed, they include the slot of pages that read everything; `besides` is True if something changed
-    that has no slot of its own.
+    If anything changed, they include the slot of pages that read everything. `has_other_changes` is True if something
+    changed that has no slot of its own.
     """
-    stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.DISPLAY_NAMES], *touched[Aspect.PATHS]}
-    named = {
+    affected: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.DISPLAY_NAMES], *touched[Aspect.PATHS]}
+    renamed = {
         key for aspect in (Aspect.WORDS, Aspect.DISPLAY_NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]
     }
     slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
     words = _files_with_changed_words(index, before, now, touched)
     slots.update(slot_of("words", path) for path in words)
-    stirred.update(words)
-    named.update(words)
+    affected.update(words)
+    renamed.update(words)
     for name, table in now.items():
         old = before.get(name, {})
         if table is old or table == old:
@@ -183,15 +187,15 @@ def changed(
         if keys:
             slots.add(slot_of(name, WHOLE_TABLE))
         if name in _AFFECTING_FOLDERS:
-            stirred.update(keys)
+            affected.update(keys)
         if name == "used definitions":
-            named.update(keys)
-    slots.update(slot_of(BELOW, folder) for folder in {folder for path in stirred for folder in parent_folders(path)})
+            renamed.update(keys)
+    slots.update(slot_of(BELOW, folder) for folder in {folder for path in affected for folder in parent_folders(path)})
     slots.update(
-        slot_of(NAMES_BELOW, folder) for folder in {folder for path in named for folder in parent_folders(path)}
+        slot_of(NAMES_BELOW, folder) for folder in {folder for path in renamed for folder in parent_folders(path)}
     )
     slots.update(slot_of(aspect, WHOLE_TABLE) for aspect, keys in touched.items() if keys)
-    if slots or besides:
+    if slots or has_other_changes:
         slots.add(slot_of(ANYTHING, ""))
     return slots
 
@@ -214,8 +218,8 @@ def _files_with_changed_words(
 # were computed from, and computes a digest again only if its row differs.
 
 
-def number(value: object) -> int:
-    """Return a digest of a value, as a number."""
+def digest_of(value: object) -> int:
+    """Return a digest of a value."""
     return crc32(repr(value).encode("utf-8", "backslashreplace"))
 
 
@@ -235,7 +239,7 @@ class LinkTables:
         uses = {path: rows for _, path, _, _ in index.file_rows if (rows := packed_uses(index, path))}
 
         def digest(packed: bytes) -> int:
-            return number([(-times, name, kind) for times, name, _, kind, _ in unpack_uses(index, packed)])
+            return digest_of([(-times, name, kind) for times, name, _, kind, _ in unpack_uses(index, packed)])
 
         self._update_table("used definitions", uses, digest)
         return dict(self._digests)
@@ -269,9 +273,9 @@ class LinkTables:
         for name, counts in (("fan in", neighbours.fan_in), ("fan out", neighbours.fan_out)):
             self._digests[name] = {path_of(one): count for one, count in counts.items()}
         edges = {folder: index.folder_edges(folder) for folder in index.folders}
-        self._update_table("edges", edges, lambda row: number(sorted(row.items())))
+        self._update_table("edges", edges, lambda row: digest_of(sorted(row.items())))
         for name in ("bands", "ranks", "layers", "cycles", "clusters"):
-            self._update_table(name, getattr(index, name), number)
+            self._update_table(name, getattr(index, name), digest_of)
         self._update_table("tests", index.tested_rows, _tests(index), path_of)
 
 
@@ -282,12 +286,12 @@ def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]
     def of(test: int) -> int:
         found = known.get(test)
         if found is None:
-            found = known[test] = number((index.path_of(test), index.keys[test]))
+            found = known[test] = digest_of((index.path_of(test), index.keys[test]))
         return found
 
     def make(row: tuple[list[tuple[int, bytes]], int]) -> int:
         near, farther = row
-        return number(([(steps, sum(map(of, unpack_column(column)))) for steps, column in near], farther))
+        return digest_of(([(steps, sum(map(of, unpack_column(column)))) for steps, column in near], farther))
 
     return make
 
