@@ -29,6 +29,7 @@ from concordance.query.commands import ask
 from concordance.query.commands.tests import nearest_tests
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
+from concordance.query.names.declarations import class_of_constructor, with_counterparts
 from concordance.query.names.resolver import resolve_question
 
 _ROWS = 500  # places in one answer
@@ -366,11 +367,18 @@ class Answers:
                 found.append(self.location(caller.path, row.line, row.col, len(row.name)).range)
         return found
 
+    def types_at(self, spot: _Spot | None) -> list[SymbolPlace]:
+        """Return the classes that a position refers to, of a constructor its class: definitions first, because only
+        they have bases and subclasses."""
+        found = [class_of_constructor(self.index, place) for place in self.symbols_at(spot)]
+        classes = with_counterparts(self.index, [one for one in found if one.kind in TYPE_KINDS])
+        return sorted(classes, key=lambda one: one.declaration)
+
     def types(self, item: lsp.TypeHierarchyItem, above: bool) -> list[lsp.TypeHierarchyItem]:
         """Return the bases or the subclasses of an item."""
         facts = self.index.facts
         found: list[lsp.TypeHierarchyItem] = []
-        for place in self.symbols_at(_Spot("", 0, 0, str(item.data)))[:1]:
+        for place in self.types_at(_Spot("", 0, 0, str(item.data)))[:1]:
             ids = facts.bases_of(place.id) if above else facts.subclasses_of(place.id)
             known = facts.places(ids)
             found += [self.type_item(known[one]) for one in sorted(ids, key=self.index.order_of) if one in known]
@@ -499,8 +507,7 @@ def _offer_hierarchies(server: LanguageServer, answers: Answers) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY)
     def prepare_types(params: lsp.TypeHierarchyPrepareParams) -> list[lsp.TypeHierarchyItem]:
-        found = [place for place in answers.symbols_at(_spot_of(answers, params)) if place.kind in TYPE_KINDS]
-        return [answers.type_item(place) for place in found[:1]]
+        return [answers.type_item(place) for place in answers.types_at(_spot_of(answers, params))[:1]]
 
     @server.feature(lsp.TYPE_HIERARCHY_SUPERTYPES)
     def supertypes(params: lsp.TypeHierarchySupertypesParams) -> list[lsp.TypeHierarchyItem]:

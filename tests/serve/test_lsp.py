@@ -19,10 +19,11 @@ pytest_lsp: Any = pytest.importorskip("pytest_lsp")
 from concordance.serve.lsp_server import LineMap  # noqa: E402
 
 Found = dict[str, Any]
-ACCOUNTS = {  # a class hierarchy over three C++ files
-    "native/accounts/account.h": "#pragma once\nnamespace shop {\nclass Account {\n public:\n  virtual int balance() const;\n};\n}\n",
+ACCOUNTS = {  # a class hierarchy over four C++ files; a forward declaration stands before each definition
+    "native/accounts/forward.h": "#pragma once\nnamespace shop {\nclass Account;\nclass Savings;\n}\n",
+    "native/accounts/account.h": '#pragma once\n#include "forward.h"\nnamespace shop {\nclass Account;\nclass Account {\n public:\n  Account();\n  virtual int balance() const;\n};\n}\n',
     "native/accounts/savings.h": '#pragma once\n#include "account.h"\nnamespace shop {\nclass Savings : public Account {\n public:\n  int balance() const override;\n};\nclass Young final : public Savings {};\n}\n',
-    "native/accounts/savings.cpp": '#include "savings.h"\nnamespace shop {\nint Account::balance() const { return 0; }\nint Savings::balance() const { return 1; }\n}\n',
+    "native/accounts/savings.cpp": '#include "savings.h"\nnamespace shop {\nint Account::balance() const { return 0; }\nAccount::Account() {}\nint Savings::balance() const { return 1; }\n}\n',
 }
 TALLY = {"abacus/tally.py": "import torch\n\n\ndef count(numbers):\n    return torch.tally(numbers)\n"}
 
@@ -94,6 +95,10 @@ async def talk(root: Path, found: Found) -> None:
     found["cpp below"] = await client.type_hierarchy_subtypes_async(lsp.TypeHierarchySubtypesParams(types[0]))
     middle = lsp.TypeHierarchySubtypesParams(found["cpp below"][0]), lsp.TypeHierarchySupertypesParams(found["cpp below"][0])
     found["cpp around"] = await client.type_hierarchy_subtypes_async(middle[0]), await client.type_hierarchy_supertypes_async(middle[1])
+    for path, name in (("forward.h", "Savings"), ("account.h", "Account()"), ("savings.cpp", "Account()")):
+        where = Editor(client, root, f"native/accounts/{path}").at(name)
+        types = await client.text_document_prepare_type_hierarchy_async(lsp.TypeHierarchyPrepareParams(*where))
+        found.setdefault("cpp types", []).extend(types or [])
     at = account.at("balance")
     found["cpp definition"] = await client.text_document_definition_async(lsp.DefinitionParams(*at))
     found["cpp declaration"] = await client.text_document_declaration_async(lsp.DeclarationParams(*at))
@@ -198,12 +203,14 @@ def test_hierarchies(session: Found) -> None:
 
 def test_hierarchies_in_cpp(session: Found) -> None:
     assert [one.name for one in session["cpp below"]] == ["shop::Savings"]
+    definition = ("native/accounts/account.h", 5)  # of the constructor's class, too
+    assert lines(session["cpp types"]) == [("native/accounts/savings.h", 4), definition, definition]
     below, above = session["cpp around"]
     assert [one.name for one in below] == ["shop::Young"]
     assert [one.name for one in above] == ["shop::Account"]
     assert lines(session["cpp definition"])[0] == ("native/accounts/savings.cpp", 3)
-    assert lines(session["cpp declaration"]) == [("native/accounts/account.h", 5)]
-    assert ("native/accounts/savings.cpp", 4) in lines(session["cpp implementation"])
+    assert lines(session["cpp declaration"]) == [("native/accounts/account.h", 8)]
+    assert ("native/accounts/savings.cpp", 5) in lines(session["cpp implementation"])
 
 
 def test_definitions_cross_languages(root: Path, session: Found) -> None:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, Trust, unpack_column
+from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, SymbolRelation, Trust, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.expression_types import TYPES
 from concordance.link.cfamily.include_graph import IncludeGraph
@@ -138,9 +138,11 @@ class CFamilyLinker:
         return kind in _LINKED_LATER or bool(self._visible[1] >> self.includes.bit_of[other.number] & 1)
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """Return the ids of a class's bases that are in the repository."""
+        """Return the ids of a class's bases that are in the repository; a forward declaration has none."""
+        if symbol < 0 or not file.related_expressions(symbol, SymbolRelation.BASE):
+            return []
         scope = self.resolver.view(file.number).symbol_scopes[symbol + 1]
-        above = self.resolver.bases(scope) if scope is not None and symbol >= 0 else []
+        above = self.resolver.bases(scope) if scope is not None else []
         return [self._id(self._definition(base[0].codes)) for base in above if base[0] is not None and base[0].codes]
 
     def _flags(self, code: int) -> int:

@@ -39,6 +39,7 @@ from concordance.query.index.graphs.reachability import test_command
 from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import join_commands
+from concordance.query.names.declarations import class_of_constructor
 from concordance.query.names.display_names import display_name
 
 FIRST_TESTS = 20  # tests in the commands to run first
@@ -49,7 +50,6 @@ _ORDER = (*_INTERFACE, "body")
 _CLAUSES = {"removed": "which was removed", "renamed": "which was renamed", "moved": "which was moved",
             "signature": "whose signature changed", "value": "whose value changed",
             "body": "whose body changed"}  # fmt: skip
-_CONSTRUCTORS = frozenset(("__init__", "__new__", "constructor"))
 _DUNDER = re.compile(r"__\w+__")
 _CODE_LIKE = re.compile(r"\w*(?:_\w|[a-z][A-Z])\w*")  # names that no prose has by chance
 
@@ -129,25 +129,16 @@ def _changed_names(index: Index, report: DiffReport) -> Iterator[_ChangedName]:
     for row in report.symbols:
         if row.change not in _ORDER:
             continue
-        place = _named_by_users(index, _place_of(index, row))
+        place = _place_of(index, row)
+        place = class_of_constructor(index, place) if place is not None else None
         old = row.why.removeprefix("from ") if row.change == "renamed" else row.qualified
-        asked = f"{row.path}#{place.key}" if place is not None else ""
+        asked = f"{place.path}#{place.key}" if place is not None else ""
         shown = display_name(index, place) if place is not None and row.change != "renamed" else old
         name = _ChangedName(old, row.change, row.path, asked, _words(index, shown))
         known = best.get((row.path, row.qualified))
         if known is None or _ORDER.index(row.change) < _ORDER.index(known.change):
             best[row.path, row.qualified] = name
     yield from sorted(best.values(), key=lambda one: (_ORDER.index(one.change), one.path, one.name))
-
-
-def _named_by_users(index: Index, place: SymbolPlace | None) -> SymbolPlace | None:
-    """Return what users of a definition name: of a constructor, its class."""
-    if place is None or "." not in place.key:
-        return place
-    parent = place.key.rpartition(".")[0]
-    if place.name not in _CONSTRUCTORS and place.name != parent.rpartition(".")[2]:
-        return place
-    return next((one for one in index.facts.symbols_in(place.path) if one.key == parent), place)
 
 
 def _words(index: Index, name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concordance.base.kinds import FUNCTION_KINDS
-from concordance.base.model import Kind, Symbol
+from concordance.base.model import TYPE_KINDS, Kind, Symbol
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import memoised
@@ -19,6 +19,7 @@ from concordance.query.index.repository import Index
 
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
 _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
+_CONSTRUCTORS = frozenset(("__init__", "__new__", "constructor"))
 _MAX_SYMBOLS = 32  # symbols of one qualified name above which they are different things
 
 
@@ -53,6 +54,15 @@ def cached_counterparts(index: Index, place: SymbolPlace) -> list[SymbolPlace]:
 def _joined(index: Index, identity: str) -> list[SymbolPlace]:
     place = index.facts.place(int(identity))
     return with_counterparts(index, [place], warm=True) if place is not None else []
+
+
+def class_of_constructor(index: Index, place: SymbolPlace) -> SymbolPlace:
+    """Return the class of a constructor, which is what its users name; any other symbol as it is."""
+    parent = place.parent_key
+    if not parent or (place.name not in _CONSTRUCTORS and place.name != split_key(parent)[-1]):
+        return place
+    named = [one for one in index.facts.named(split_key(parent)[-1]) if one.key == parent and one.kind in TYPE_KINDS]
+    return min(named, key=lambda one: (one.path != place.path, one.declaration), default=place)
 
 
 def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
