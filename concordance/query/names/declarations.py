@@ -61,8 +61,9 @@ def class_of_constructor(index: Index, place: SymbolPlace) -> SymbolPlace:
     parent = place.parent_key
     if not parent or (place.name not in _CONSTRUCTORS and place.name != split_key(parent)[-1]):
         return place
-    named = [one for one in index.facts.named(split_key(parent)[-1]) if one.key == parent and one.kind in TYPE_KINDS]
-    return min(named, key=lambda one: (one.path != place.path, one.declaration), default=place)
+    named = index.facts.symbols_named(split_key(parent)[-1])
+    classes = [one for one in named if one.key == parent and one.kind in TYPE_KINDS]
+    return min(classes, key=lambda one: (one.path != place.path, one.declaration), default=place)
 
 
 def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:

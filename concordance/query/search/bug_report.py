@@ -6,17 +6,19 @@ failed assertions), Java, Go, Rust and JavaScript, output of pytest, unittest, g
 failed tests, and the remaining words with the title first. Nothing is looked up here.
 
 What only describes the reporter's machine is dropped, because its words are rare and would lead astray: comments of an
-issue template, check lists, addresses, and lines that list a package with its version. So are names that the
-reporter's own example defines.
+issue template, its sections about versions and platforms, check lists, addresses, and lines that list a package with
+its version. So are names that the reporter's own example defines.
 """
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.link.python.builtin_types import BUILTIN_NAMES
+from concordance.query.search.example_code import DOTTED, SEPARATOR, ExampleCode, read_example
 
 
 class StackFrame(NamedTuple):
@@ -34,6 +36,7 @@ class BugReport(NamedTuple):
     words: str  # the text for full-text search: the title, the prose, then code
     traces: list[list[StackFrame]]  # the innermost frame first
     paths: list[str]
+    lines: list[tuple[str, int]]  # lines of files that a patch in the report changes, or that it links to
     names: dict[str, float]  # names as they are spelled; 1.0 if written in prose, less if only in an example
     messages: list[str]  # lines that may be an error message
     literals: list[str]  # options, environment variables, and quoted text
@@ -43,20 +46,37 @@ class BugReport(NamedTuple):
 
 
 IN_EXAMPLE = 0.5  # weight of a name that only the reporter's example uses: it shows the way in, not the fault
+BLAMED = 1.5  # weight of a name that an error message blames
 _MAX_TEXT, _MAX_LINE = 200_000, 2_000  # characters that are read; longer texts are dumps of data
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _ADDRESS = re.compile(r"https?://[^\s)>\]]+")
-_BLOB = re.compile(r"/(?:blob|tree|raw)/[^/\s]+/([^\s#?)>\]]+)")  # a file on a code host
+_BLOB = re.compile(r"/(?:blob|tree|raw|blame)/[^/\s]+/([^\s#?)>\]]+)(?:#L(\d+))?")  # a file on a code host
+_PATCHED = re.compile(r"^\+\+\+ (?:b/)?(\S+)|^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@", re.M)
+_PATCH_CONTEXT = 3  # lines that a patch shows before what it changes
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*(?:`{3,}|~{3,})[ \t]*$|\Z)", re.S | re.M)
+_EMPHASIS = re.compile(r"(?<![\w`*])_([A-Za-z][a-z][^_\n`]{0,200})_(?![\w`])")
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]*(\S.*)$", re.M)
 _TASK = re.compile(r"^\s*[-*] \[[ xX]\].*$", re.M)
 _PACKAGE = re.compile(r"^[\w.\[\]-]+\s*(?:==|>=|<=|~=|@|:)?\s*v?\d+(?:\.\d+)+\S*(?:\s+\S+)?\s*$")
 _RULER = re.compile(r"^[\W_]*$")
+_INDENTED = re.compile(  # code without a fence: indented, or with the prompt of an interpreter
+    r"(?:^(?:\t|[ ]{4,})(?![-*+] |\d+[.)] ).*[=(){}\[\];:].*\n?|^[ \t]*(?:>>> |\.\.\. |In \[\d+\]: ).*\n?)+", re.M
+)
+_HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+(.+)|\*\*([^*]+)\*\*:?)[ \t]*$")
+_MACHINE = re.compile(  # headings of sections about the reporter's machine
+    r"[^a-z]*(?:[\w.]+ ){0,3}`?"
+    r"(?:versions?|environment|platform|operating system|system info(?:rmation)?|browsers?|os|crates)`?(?: \S+){0,3}"
+    r"|(?:additional|installed) (?:library|libraries|packages).*|output of .*versions?\W*",
+    re.I,
+)
+_UNANSWERED = frozenset(("_No response_", "*No response*", "No response", "N/A", "n/a"))
 
 _PREFIX = r"^(?:\w+> ?|[ \t>|]|E  )*"  # what programs print before each line of a trace
 _PYTHON = re.compile(_PREFIX + r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
 _PYTEST = re.compile(_PREFIX + r"([^\s:]+\.py):(\d+): (?:in (\S+))?")
+_NOTEBOOK = re.compile(_PREFIX + r"(?:File )?((?:[A-Za-z]:)?[^\s:<>]+\.pyx?)(?::(\d+),)? in ([\w.<>]+)\(")  # IPython
+_EXCERPT = re.compile(r"^(?:(-+>) ?|\s+)(\d+)\b(.*)$")  # a line of source below such a frame, marked if it is the line
 _JAVA = re.compile(_PREFIX + r"at (?:[\w.]+/+)?((?:[\w$]+\.)+)([\w$<>]+)\((\w+\.\w+):(\d+)\)")
 _SCRIPT = re.compile(
     _PREFIX + r"at (?:async )?(?:new )?(?:([\w.$<>]+)(?: \[as \w+\])? \()?(?:file://)?([^\s()]+?):(\d+):\d+\)?"
@@ -83,8 +103,6 @@ _ECHO = re.compile(_PREFIX + r"\s{4}\S")  # the source line that Python prints b
 _GAP = 4  # lines that may be between two frames of one trace: source, markers, a repeated message
 
 _PATH = re.compile(r"(?<![\w/])(?:[\w.+-]+[/\\])*[\w+-][\w.+-]*\.[A-Za-z]\w{0,9}\b")
-_SEPARATOR = re.compile(r"\.|::|#")
-_DOTTED = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w*(?:(?:\.|::|#)~?[A-Za-z_]\w*)+")
 _IDENTIFIER = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w+(?!\w)")
 _UNLIKE_A_WORD = re.compile(r"\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z0-9]_\w+|_+[A-Za-z]\w+")
 _CALLED = re.compile(r"\b([A-Za-z_]\w+)\(")
@@ -93,12 +111,7 @@ _NAMED_IN_ERROR = re.compile(  # what an interpreter, a compiler or a linker cou
     r" [`'\"‘“]([A-Za-z_][\w.:]*)['`\"’”]|\b([A-Za-z_][\w.]*) is not (?:a function|defined)\b"
     r"|\b(\w+)\(\) (?:got an unexpected|missing \d+ required|takes \d+)"
 )
-_DEFINED = re.compile(
-    r"\b(?:def|class|function|func|fn|struct|interface|let|const|var|val)\s+([A-Za-z_]\w*)"
-    r"|^\s*(?:[>+-]\s*)?(\w+)\s*:?=(?!=)",
-    re.M,
-)
-_IMPORTED = re.compile(r"^\s*(?:import|from)\s+([A-Za-z_]\w*)", re.M)
+_BLAMED = re.compile(r"'(\w+)' object has no attribute")  # the class that lacks something
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]{3,})\}?|\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")
 _STRING = re.compile(r"(?<!\w)(?:\"([^\"\n]{6,120})\"|'([^'\n]{6,120})'|“([^”\n]{6,120})”)(?!\w)")
@@ -117,22 +130,56 @@ _STATEMENT = re.compile(
 def parse_report(text: str) -> BugReport:
     """Read a report."""
     text = _COMMENT.sub("", text[:_MAX_TEXT].replace("\r\n", "\n").replace("\r", "\n"))
-    linked = [match[1] for match in _BLOB.finditer(text)]
+    linked = [(match[1], int(match[2] or 0)) for match in _BLOB.finditer(text)]
     text = _TASK.sub("", _ADDRESS.sub(" ", text))
     lines = [line[:_MAX_LINE] for line in text.split("\n") if not _PACKAGE.match(line[:_MAX_LINE].strip())]
+    lines = list(_without_form(lines))
     traces, plain, echoed = _split_traces(lines)
     rest = "\n".join(plain)
     blocks = [match[1] for match in _FENCE.finditer(rest)]
-    prose = _FENCE.sub("\n", rest)
+    prose = _EMPHASIS.sub(r"\1", _FENCE.sub("\n", rest))
+    blocks += _INDENTED.findall(prose)
+    prose = _INDENTED.sub("\n", prose)
     title = next((line.strip() for line in prose.split("\n") if line.strip()), "")
     examples = "\n".join(blocks)
     words = "\n".join((prose, *(line for line in examples.split("\n") if not _RULER.match(line)), *echoed))
-    paths = dict.fromkeys((*linked, *map(_slashes, _PATH.findall(rest))))
+    paths = dict.fromkeys((*(path for path, _ in linked), *map(_slashes, _PATH.findall(rest))))
+    example = read_example("\n".join((examples, *_SPAN.findall(prose))))
     return BugReport(
-        title, words, traces, list(paths),
-        _names(prose, examples), _messages(lines, prose), _literals(prose, examples), _output(blocks),
-        frozenset(_IMPORTED.findall(rest)), list(dict.fromkeys(_failed_tests(lines))),
+        title, words, traces, list(paths), [*_patched_lines(text), *(one for one in linked if one[1])],
+        _names(prose, examples, example), _messages(lines, prose), _literals(prose, examples), _output(blocks),
+        example.modules, list(dict.fromkeys(_failed_tests(lines))),
     )  # fmt: skip
+
+
+def _without_form(lines: Iterable[str]) -> Iterator[str]:
+    """Leave out what the form of a project's reports asks for besides the fault: the sections about the reporter's
+    machine, and headings that nothing was written under."""
+    machine, fenced, heading = False, False, ""
+    for line in lines:
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        found = None if fenced else _HEADING.match(line)
+        if found is not None:
+            about = (found[1] or found[2]).strip(" *:_#")
+            machine, heading = _MACHINE.fullmatch(about) is not None, line
+        elif line.strip() in _UNANSWERED:
+            heading = ""
+        elif not machine:
+            if heading and line.strip():
+                yield heading
+                heading = ""
+            yield line
+
+
+def _patched_lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield where a patch in the report changes files: what its author thinks is at fault."""
+    path = ""
+    for found in _PATCHED.finditer(text):
+        if found[1]:
+            path = found[1]
+        elif path:
+            context = min(_PATCH_CONTEXT, int(found[3] or 1) - 1)
+            yield path, int(found[2]) + max(0, context)
 
 
 # --- traces
@@ -145,8 +192,17 @@ def _split_traces(lines: list[str]) -> tuple[list[list[StackFrame]], list[str], 
     plain: list[str] = []
     echoed: list[str] = []
     last = -_GAP - 1
+    in_notebook = False
     for number, line in enumerate(lines):
+        excerpt = _EXCERPT.match(line) if in_notebook else None
+        if excerpt is not None:
+            if excerpt[1]:
+                echoed.append(excerpt[3])
+                traces[-1][-1] = traces[-1][-1]._replace(line=int(excerpt[2]))
+            last = number
+            continue
         found = _frame(line, lines[number - 1] if number else "")
+        in_notebook = found is not None and _NOTEBOOK.match(line) is not None
         if found is None:
             is_echo = number == last + 1 and inner_last[-1] and _ECHO.match(line)
             (echoed if is_echo else plain).append(line)
@@ -165,17 +221,19 @@ def _frame(line: str, before: str) -> tuple[StackFrame, bool] | None:
     for pattern in (_PYTHON, _PYTEST):
         if found := pattern.match(line):
             return StackFrame(_slashes(found[1]), int(found[2]), found[3] or ""), True
+    if found := _NOTEBOOK.match(line):
+        return StackFrame(_slashes(found[1]), int(found[2] or 0), found[3].rpartition(".")[2]), True
     if found := _JAVA.match(line):
         package = found[1].rstrip(".").split(".")[:-1]
         return StackFrame("/".join((*package, found[3])), int(found[4]), found[2]), False
     if found := _ASSERTED.search(line):
-        return StackFrame(_slashes(found[1]), int(found[2]), _SEPARATOR.split(found[3])[-1]), False
+        return StackFrame(_slashes(found[1]), int(found[2]), SEPARATOR.split(found[3])[-1]), False
     if found := _PANICKED.search(line):
         return StackFrame(_slashes(found[1]), int(found[2]), ""), False
     if found := _BARE.match(line):
         return StackFrame("", 0, found[1] or found[2]), False
     if found := _SCRIPT.match(line) or _DEBUGGER.match(line) or _VALGRIND.match(line):
-        function = _SEPARATOR.split(found[1] or "")[-1] or _called_above(found[2], before.strip())
+        function = SEPARATOR.split(found[1] or "")[-1] or _called_above(found[2], before.strip())
         return StackFrame(_slashes(found[2]), int(found[3]), function), False
     if found := _COMPILED.match(line):
         return StackFrame(_slashes(found[1]), int(found[2]), _called_above(found[1], before.strip())), False
@@ -219,24 +277,43 @@ def _failed_tests(lines: Iterable[str]) -> Iterator[str]:
 # --- names, messages and literals
 
 
-def _names(prose: str, examples: str) -> dict[str, float]:
+def _names(prose: str, examples: str, example: ExampleCode) -> dict[str, float]:
     """Return names with their weights: those of prose if they are marked or spelled as code, and those of examples."""
-    spans = "\n".join(_SPAN.findall(prose))
-    own = {one or other for one, other in _DEFINED.findall(examples)} | BUILTIN_NAMES | {"self", "this", "cls"}
-    written = dict.fromkeys(_code_names(spans, all_words=True), 1.0)
+    not_names = BUILTIN_NAMES | {"self", "this", "cls", *keyword.kwlist}
+    written: dict[str, float] = {}
+
+    def add(name: str, weight: float) -> None:
+        whole = example.expand(name)
+        if not whole and SEPARATOR.search(name):
+            whole = SEPARATOR.split(name)[-1]  # a method of something that the example has made
+        if whole and SEPARATOR.split(whole)[0] not in not_names:
+            written[whole] = max(weight, written.get(whole, 0.0))
+
+    for span in _SPAN.findall(prose):
+        called = _CALLED.findall(span)
+        for name in _code_names(span, all_words=True):
+            is_marked = _is_name(span) or name in called or _UNLIKE_A_WORD.fullmatch(name) is not None
+            add(name, 1.0 if is_marked else IN_EXAMPLE)
     for name in _code_names(_SPAN.sub(" ", prose), all_words=False):
-        written.setdefault(name, 1.0)
+        add(name, 1.0)
     for found in _NAMED_IN_ERROR.findall(f"{prose}\n{examples}"):
-        written.setdefault(next(filter(None, found)), 1.0)
+        add(next(filter(None, found)), 1.0)
+    for name in _BLAMED.findall(f"{prose}\n{examples}"):
+        add(name, BLAMED)
     for name in _code_names(examples, all_words=False):
-        written.setdefault(name, IN_EXAMPLE)
-    return {name: weight for name, weight in written.items() if _SEPARATOR.split(name)[0] not in own}
+        add(name, IN_EXAMPLE)
+    return written
+
+
+def _is_name(span: str) -> bool:
+    """True if a piece of code is one name or call, not a command or statement."""
+    return len(span.split()) == 1 or span.partition("(")[0].replace(".", "").replace("::", "").isidentifier()
 
 
 def _code_names(text: str, all_words: bool) -> Iterator[str]:
-    yield from _DOTTED.findall(text)
+    yield from DOTTED.findall(text)
     called = set(_CALLED.findall(text))
-    for name in _IDENTIFIER.findall(_DOTTED.sub(" ", text)):
+    for name in _IDENTIFIER.findall(DOTTED.sub(" ", text)):
         if all_words or name in called or _UNLIKE_A_WORD.fullmatch(name):
             yield name
 

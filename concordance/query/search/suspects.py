@@ -18,11 +18,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.errors import UserError
 from concordance.base.kinds import FUNCTION_KINDS
-from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Trust
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import full_name
@@ -32,10 +33,11 @@ from concordance.query.names.resolver import resolve_symbols
 from concordance.query.search import ranking
 from concordance.query.search.bug_report import BugReport, StackFrame, parse_report
 from concordance.query.search.error_messages import find_raising_lines
+from concordance.query.search.fault_weights import EXCEPTION, FaultWeights
 from concordance.query.search.finder import paths_by_name
 
 # The share of doubt that each kind of evidence removes.
-_FRAME = 0.8  # the innermost frame in the repository; those further out are worth less
+_FRAME = 0.9  # the innermost frame in the repository; those further out are worth less
 _WORDS = 0.8  # the file that full-text search finds best; the others in proportion
 _TITLE_WORDS = 0.4  # the same for the title alone, which sums up the report
 _MENTIONED = 0.6  # a path
@@ -62,7 +64,6 @@ _QUOTE = 60  # letters of a quotation
 _TEST_MACROS = ("TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P")  # of googletest
 _CODE = EXECUTABLE_KINDS | TYPE_KINDS | {Kind.CONSTANT, Kind.VARIABLE, Kind.TYPE}
 _SEPARATOR = re.compile(r"\.|::|#")
-_EXCEPTION = re.compile(r"(?:Error|Exception|Warning|Interrupt)$")
 _VALUE = re.compile(r"\S*[\d/\\'\"=<>(){}\[\]]\S*")  # part of a printed line that was filled in
 
 
@@ -80,10 +81,15 @@ class _Evidence:
     """The doubt that is left about each file and function, and the reasons."""
 
     def __init__(self, index: Index) -> None:
-        self.index = index
+        self.index, self.weights = index, FaultWeights(index)
         self.doubt: dict[tuple[str, int], float] = {}  # by path and symbol id; 0 for the file as a whole
         self.reasons: dict[tuple[str, int], dict[str, float]] = {}
         self.lines: dict[str, tuple[float, int]] = {}  # the line of each file's strongest evidence
+
+    @cached_property
+    def own_packages(self) -> frozenset[str]:
+        """The names of the repository's folders and files, without suffixes."""
+        return frozenset(part.partition(".")[0] for path in self.index.categories for part in path.split("/"))
 
     def add(self, path: str, share: float, reason: str, symbol: int = 0, line: int = 0) -> None:
         """Add a piece of evidence for a file and, if it is about one, for a symbol in it."""
@@ -101,7 +107,7 @@ class _Evidence:
         self.add(path, share, reason, function.id if function is not None else 0, line)
 
     def score(self, path: str, symbol: int = 0) -> float:
-        return 1 - self.doubt.get((path, symbol), 1.0)
+        return (1 - self.doubt.get((path, symbol), 1.0)) * math.sqrt(self.weights.of(path))
 
     def reasons_for(self, path: str, symbol: int = 0) -> list[str]:
         reasons = self.reasons.get((path, symbol), {})
@@ -114,6 +120,7 @@ def find_suspects(index: Index, text: str, limit: int) -> list[Suspect]:
     evidence = _Evidence(index)
     _add_frames(index, report, evidence)
     _add_paths(index, report, evidence)
+    _add_lines(index, report, evidence)
     _add_names(index, report, evidence)
     _add_tests(index, report, evidence)
     _add_messages(index, report, evidence)
@@ -130,16 +137,6 @@ def find_suspects(index: Index, text: str, limit: int) -> list[Suspect]:
 # --- evidence
 
 
-def _weight(index: Index, path: str) -> float:
-    """Return the weight of a file: a fault is in source first, wherever a report saw it."""
-    category = index.category_of(path)
-    if category == Category.SOURCE:
-        functions = [one.name.lower() for one in index.open_file(path).defined if one.kind in FUNCTION_KINDS]
-        if 2 * sum(name.startswith("test") for name in functions) > len(functions):
-            category = Category.TEST
-    return ranking.CATEGORY_WEIGHT[category]
-
-
 def _add_frames(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for trace in report.traces:
         depth = 0.0
@@ -150,7 +147,7 @@ def _add_frames(index: Index, report: BugReport, evidence: _Evidence) -> None:
                 identity, line = (symbol.id, symbol.line) if symbol is not None else (0, frame.line)
                 where = [*([f"line {frame.line}"] if frame.line else []), *([frame.function] if frame.function else [])]
                 reason = f"frame of the trace: {' in '.join(where)}"
-                weight = _weight(index, path)
+                weight = evidence.weights.of(path)
                 evidence.add(path, _FRAME / (1 + depth / 2) * weight, reason, identity, line)
                 depth += weight  # what is not the project's own source is not to blame
 
@@ -172,7 +169,7 @@ def _add_tests(index: Index, report: BugReport, evidence: _Evidence) -> None:
             for place in places:
                 near = [one.place for one in callees(index, place, Trust.UNIQUE_NAME)[0] if one.place.place >= 0]
                 for other in near:
-                    share = _NAMED / len(places) / math.sqrt(len(near)) * _weight(index, other.path)
+                    share = _NAMED / len(places) / math.sqrt(len(near)) * evidence.weights.of(other.path)
                     evidence.add(other.path, share, f"called by the failed test {test}", other.id, other.line)
 
 
@@ -197,7 +194,14 @@ def _add_paths(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for path in report.paths:
         found = _matching_paths(index, path)
         for one in found if len(found) <= _AMBIGUOUS else ():
-            evidence.add(one, _MENTIONED / len(found) * _weight(index, one), f"mentioned: {path}")
+            evidence.add(one, _MENTIONED / len(found) * evidence.weights.of(one), f"mentioned: {path}")
+
+
+def _add_lines(index: Index, report: BugReport, evidence: _Evidence) -> None:
+    for path, line in report.lines:
+        found = _matching_paths(index, path)
+        for one in found if len(found) == 1 else ():
+            evidence.add_line(one, line, _MENTIONED * evidence.weights.of(one), f"mentioned: {path} line {line}")
 
 
 def _matching_paths(index: Index, path: str) -> list[str]:
@@ -221,31 +225,60 @@ def _matching_paths(index: Index, path: str) -> list[str]:
 
 def _add_names(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for name, weight in list(report.names.items())[:_MAX_NAMES]:
-        counts = weight * (_IN_TITLE if name in report.title else 1.0) * (_SYMPTOM if _EXCEPTION.search(name) else 1.0)
-        places = _definitions(index, report, name)
+        counts = weight * (_IN_TITLE if name in report.title else 1.0) * (_SYMPTOM if EXCEPTION.search(name) else 1.0)
+        places = _definitions(evidence, report, name)
         files = {place.path for place in places}
         if 0 < len(files) <= _AMBIGUOUS:
             for place in places:
-                share = _NAMED * counts / len(files) * _weight(index, place.path)
+                share = _NAMED * counts / len(files) * evidence.weights.of(place.path)
                 evidence.add(place.path, share, f"defines {place.name}", place.id, place.line)
         elif not places and "." in name:
             for path in _module_files(index, name):
-                evidence.add(path, _MENTIONED * weight * _weight(index, path), f"mentioned: {name}")
+                evidence.add(path, _MENTIONED * weight * evidence.weights.of(path), f"mentioned: {name}")
 
 
-def _definitions(index: Index, report: BugReport, name: str) -> list[SymbolPlace]:
+def _definitions(evidence: _Evidence, report: BugReport, name: str) -> list[SymbolPlace]:
     """Return what a report's name may refer to: definitions of code in source, else anywhere."""
+    index = evidence.index
     if _SEPARATOR.search(name):
         found: list[SymbolPlace] = []
         with suppress(UserError):
             found = resolve_symbols(index, name)
-        first, *_, last = _SEPARATOR.split(name)
-        if not found and first not in report.imported and first not in sys.stdlib_module_names:
+        *_, owner, last = _SEPARATOR.split(name)
+        if not found:
+            found = list(_inherited(index, owner, last))
+        if not found and not _is_foreign(evidence, report, _SEPARATOR.split(name)[0]):
             found = [one for one in index.facts.symbols_named(last) if one.kind in FUNCTION_KINDS]
     else:
         found = index.facts.symbols_named(name)
     found = [one for one in found if one.kind in _CODE and one.place >= 0]
-    return [one for one in found if _weight(index, one.path) > _SOURCE] or found
+    return [one for one in found if evidence.weights.of(one.path) > _SOURCE] or found
+
+
+def _is_foreign(evidence: _Evidence, report: BugReport, package: str) -> bool:
+    """True if a name begins with the name of a package that is not in the repository."""
+    is_package = package in report.imported or package in sys.stdlib_module_names
+    return is_package and package not in evidence.own_packages
+
+
+def _inherited(index: Index, owner: str, name: str) -> Iterator[SymbolPlace]:
+    """Yield the methods of a name that a class has from its bases, nearest first."""
+    named = index.facts.symbols_named(owner)
+    waiting = [one for one in named if one.kind in TYPE_KINDS and not one.declaration][:_AMBIGUOUS]
+    seen = {one.id for one in waiting}
+    while waiting:
+        above = index.facts.places(base for one in waiting for base in index.facts.bases_of(one.id))
+        waiting = [one for one in above.values() if one.id not in seen]
+        seen |= above.keys()
+        found = [
+            one
+            for base in waiting
+            for one in index.facts.symbols_in(base.path)
+            if one.parent_key == base.key and one.name == name
+        ]
+        if found:
+            yield from found
+            return
 
 
 def _module_files(index: Index, name: str) -> list[str]:
@@ -258,7 +291,7 @@ def _add_messages(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for message in report.messages[:_MAX_MESSAGES]:
         raising = find_raising_lines(index, message, "", _AMBIGUOUS + 1)
         for one in raising if len(raising) <= _AMBIGUOUS else ():
-            share = _RAISES / len({other.path for other in raising}) * _weight(index, one.path)
+            share = _RAISES / len({other.path for other in raising}) * evidence.weights.of(one.path)
             evidence.add_line(one.path, one.end.line, share, f"raises “{one.end.text[:_QUOTE]}”")
 
 
@@ -268,11 +301,11 @@ def _add_literals(index: Index, report: BugReport, evidence: _Evidence) -> None:
         for path, starts in ranking.files_with_phrase(index.text_shards, literal, "", index.words).items():
             if path in index.categories and (line := _line_with(index, path, literal, starts)):
                 found[path] = line
-        source = {path: line for path, line in found.items() if _weight(index, path) > _SOURCE}
+        source = {path: line for path, line in found.items() if evidence.weights.of(path) > _SOURCE}
         found = source or found  # what no source contains may be in an example or a build file
         for path, line in found.items() if len(found) <= _AMBIGUOUS else ():
             share = _CONTAINS * (_IN_TITLE if literal in report.title else 1.0) / len(found)
-            weight = 1.0 if source else _weight(index, path)
+            weight = 1.0 if source else evidence.weights.of(path)
             evidence.add_line(path, line, share * weight, f"contains “{literal[:_QUOTE]}”")
 
 
@@ -284,7 +317,7 @@ def _add_output(index: Index, report: BugReport, evidence: _Evidence) -> None:
             found = {
                 path: starts[0]
                 for path, starts in ranking.files_with_words(index.text_shards, row).items()
-                if path in index.categories and _weight(index, path) > _SOURCE
+                if path in index.categories and evidence.weights.of(path) > _SOURCE
             }
             for path, start in found.items() if len(found) <= _AMBIGUOUS else ():
                 number = _best_line(index, path, start, set(row))
@@ -315,7 +348,8 @@ def _add_words(index: Index, query: ranking.SearchQuery, share: float, reason: s
     hits = ranking.rank_files(index.text_shards, query, index.ranks, _MAX_FILES)
     for hit in hits:
         if hit.path in index.categories:
-            evidence.add(hit.path, share * (hit.score / hits[0].score) ** 2, reason)
+            factor = evidence.weights.beyond_category(hit.path)
+            evidence.add(hit.path, share * factor * (hit.score / hits[0].score) ** 2, reason)
 
 
 def _add_neighbours(index: Index, evidence: _Evidence) -> None:
@@ -331,7 +365,7 @@ def _add_neighbours(index: Index, evidence: _Evidence) -> None:
         near |= {one: f"overridden by {full_name(place)}" for one, _ in index.facts.overridden(identity)}
         for other in index.facts.places(near).values():
             if other.place >= 0:
-                share = _STEP * -negative / math.sqrt(len(near)) * _weight(index, other.path)
+                share = _STEP * -negative / math.sqrt(len(near)) * evidence.weights.of(other.path)
                 evidence.add(other.path, share, near[other.id], other.id, other.line)
 
 
@@ -341,7 +375,7 @@ def _add_changed_together(index: Index, evidence: _Evidence) -> None:
         score, change = evidence.score(path), index.facts.change(path)
         for other, times in change.together if change is not None else ():
             if other in index.categories and change is not None:
-                share = _STEP * score * times / (change.commits + 2) * _weight(index, other)
+                share = _STEP * score * times / (change.commits + 2) * evidence.weights.of(other)
                 evidence.add(other, share, f"changed together with {path}, {times} times")
 
 
@@ -362,7 +396,7 @@ def _ranked(
     suspects: list[Suspect] = []
     for one in functions:
         reasons = evidence.reasons_for(one.place.path, one.place.id)
-        if reasons or _weight(index, one.place.path) > _SOURCE:  # a test is named, or it is not at fault
+        if reasons or evidence.weights.of(one.place.path) > _SOURCE:  # a test is named, or it is not at fault
             doubt = (1 - evidence.score(one.place.path, one.place.id)) * (1 - _FUNCTION_WORDS * one.fit / best)
             if one.words and (one.fit > best / 2 or not reasons):
                 reasons.append(f"words: {', '.join(spelled.get(word, word) for word in one.words)}")
