@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from concordance.base.blocks import count_noun
@@ -20,6 +20,7 @@ from concordance.base.model import File, Skip, Trust
 from concordance.collect.blame import quick_head_commit
 from concordance.query.answers import Answer, Row, full_name
 from concordance.query.commands import ask
+from concordance.query.commands.path import graph_of_targets
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import resolve_subject
 from concordance.query.search.absence import files_searched
@@ -31,6 +32,7 @@ ShowPages = Callable[[Index, str], list[Row]]  # the pages of a file, folder or 
 DEFAULT_TOKENS = 2000
 _MIN_TOKENS, _MAX_TOKENS = 200, 50_000
 _ROWS = 200  # rows that are requested of a command; a budget seldom holds more
+_COMMON = "main"  # a name that many repositories have
 _RESERVE = 120  # tokens for what an answer says about itself
 _LONG = 25  # words from which on a query is a report rather than a question
 _EXCERPT = 40  # lines that are shown from a line on
@@ -138,6 +140,13 @@ class AgentTools:
         if answer.stale and self._current_index.wait_for_update():
             answer = _Call(self._index(), self._show, self._review, given).answer(name)
         return answer
+
+    def prepare(self) -> Iterator[object]:
+        """Read, step by step, the tables that many answers need, so that no call has to wait for all of them."""
+        index = self._index()
+        yield index.text_shards, index.keys
+        yield graph_of_targets(index)
+        yield ask(index, "search", _COMMON, 1)
 
     def _index(self) -> Index:
         """Return the newest index; files are read again, for they may have changed since the last call."""

@@ -13,6 +13,7 @@ import hmac
 import logging
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -34,20 +35,22 @@ INSTRUCTIONS = (
 )
 SCHEME = "concord://page/"
 _PROGRAM_FAILED = "the program failed on this call: "
+_READ_ONLY = types.ToolAnnotations(read_only_hint=True)
+_PAUSE = 0.01  # seconds between two steps of preparing, for requests that have come in
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 _App = Callable[..., Awaitable[None]]
 
 
-def make_server(tools: AgentTools) -> Server[Any]:
-    """Return a server that offers the tools and the pages."""
+def make_server(tools: AgentTools, listed: Callable[[], None] = lambda: None) -> Server[Any]:
+    """Return a server that offers the tools and the pages; it calls `listed` when a client has asked for the tools."""
 
     async def list_tools(context: ServerRequestContext[Any], params: object) -> types.ListToolsResult:
-        read_only = types.ToolAnnotations(read_only_hint=True)
+        listed()
         return types.ListToolsResult(
             tools=[
                 types.Tool(
-                    name=tool.name, description=tool.description, input_schema=tool.schema, annotations=read_only
+                    name=tool.name, description=tool.description, input_schema=tool.schema, annotations=_READ_ONLY
                 )
                 for tool in TOOLS
             ]
@@ -110,12 +113,23 @@ def run_stdio(tools: AgentTools) -> None:
     """Serve one client on standard input and output until it closes them."""
 
     async def run() -> None:
-        server = make_server(tools)
-        async with stdio_server() as (read, write):
+        listed = anyio.Event()
+        server = make_server(tools, listed.set)
+        async with anyio.create_task_group() as tasks, stdio_server() as (read, write):
+            tasks.start_soon(_prepare, tools, listed)
             await server.run(read, write, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)  # standard output belongs to the protocol
     anyio.run(run)
+
+
+async def _prepare(tools: AgentTools, listed: anyio.Event) -> None:
+    """Prepare the tools while the agent reads their descriptions."""
+    await listed.wait()
+    with suppress(ConcordanceError):  # whoever asks will be told
+        for _ in tools.prepare():
+            await anyio.sleep(_PAUSE)
 
 
 def http_app(tools: AgentTools, host: str, port: int, token: str = "") -> _App:

@@ -184,8 +184,13 @@ def operator_meant(index: Index, written: str) -> OperatorInfo | None:
 
 def _has_schema(index: Index, some: list[str]) -> bool:
     """True if one of these operators may exist: most names mean none, and the table of all operators takes longer."""
-    bases = {without_overload(name) for name in some}
-    return any(row.says == SCHEMA and without_overload(row.name) in bases for row in bridges_of(index).rows)
+    return not _names_with_schema(index).isdisjoint(map(without_overload, some))
+
+
+@shared_until(Aspect.BRIDGES)
+def _names_with_schema(index: Index) -> frozenset[str]:
+    """Return the base names of all operators that have a schema."""
+    return frozenset(without_overload(row.name) for row in bridges_of(index).rows if row.says == SCHEMA)
 
 
 def entries(index: Index, written: str) -> list[Bridge]:

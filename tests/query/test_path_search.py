@@ -28,7 +28,7 @@ def _chains(graph: LinkGraph, begins: frozenset[int], ends: frozenset[int], firs
 
 
 def test_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(path, "_graph_of_targets", lambda index: index.graph.reversed())
+    monkeypatch.setattr(path, "graph_of_targets", lambda index: index.graph.reversed())
     connected = 0
     for seed in range(300):
         draw = random.Random(seed)

@@ -159,7 +159,7 @@ class _Search:
             if not self.whole or steps == _MAX_STEPS or not self._users[-1] or not self._used[-1]:
                 return False
             if self.edges_visited > _EASY_EDGES and len(self._used[-1]) < len(self._users[-1]):
-                self._expand(_graph_of_targets(self._index), self._used, all_used)
+                self._expand(graph_of_targets(self._index), self._used, all_used)
             else:
                 self._expand(self._index.graph, self._users, all_users)
         return True
@@ -206,7 +206,7 @@ def _add(following: dict[int, list[int]], pairs: set[tuple[int, int]]) -> None:
 
 
 @shared_until(Aspect.USED_BY, FILE_USES)
-def _graph_of_targets(index: Index) -> LinkGraph:
+def graph_of_targets(index: Index) -> LinkGraph:
     """Return the graph with all edges reversed."""
     return index.graph.reversed()
 
