@@ -132,7 +132,7 @@ OTHERS: tuple[FileType, ...] = (
     FileType("prolog", "Prolog", SOURCE, ".prolog .plt", "", "swipl"),
     FileType("purescript", "PureScript", SOURCE, ".purs"),
     FileType("qml", "QML", SOURCE, ".qml"),
-    FileType("r", "R", SOURCE, ".r .rmd", ".Rprofile", "Rscript"),
+    FileType("r", "R", SOURCE, ".r", ".Rprofile", "Rscript"),
     FileType("racket", "Racket", SOURCE, ".rkt", "", "racket"),
     FileType("raku", "Raku", SOURCE, ".raku .rakumod .p6", "", "raku"),
     FileType("reason", "Reason", SOURCE, ".re .rei"),

@@ -22,6 +22,7 @@ from concordance.query.names.hover_cards import cards
 from concordance.query.site_pages import definition
 from concordance.render.site.files import Site, open_site
 from concordance.workflow import store_update
+from tests.support.program import write
 
 SAMPLE = Path(__file__).parents[1] / "sample"
 FILES = {
@@ -74,6 +75,12 @@ class Both(Left, Right):
     pass
 """,
     "ordered.py": "from order import Both\nBoth().name()\n",
+    "pots/pot.go": "package pots\n\ntype Pot struct {\n\tsize int\n}\n\n// Fill fills it.\nfunc (p *Pot) Fill() int { return p.size }\n",
+    "pots/lid.go": "package pots\n\n// Close puts the lid on it.\nfunc (p *Pot) Close() int { return p.Fill() }\n",
+    "pots/pot_test.go": "package pots\n\nfunc (p *Pot) check() bool { return true }\n\nfunc use(p Pot) { p.Fill() }\n",
+    "jugs/src/lib.rs": "mod mug;\npub struct Jug { size: u8 }\nimpl Jug {\n    /// Pours it out.\n    pub fn pour(&self) {}\n}\n",
+    "jugs/Cargo.toml": "[package]\nname = \"jugs\"\n",
+    "jugs/src/mug.rs": "use crate::Jug;\npub fn empty(jug: &Jug) { jug.pour() }\n",
     "leaf.h": "class Leaf {\n public:\n  int size(int n);\n};\n",
     "leaf.cpp": '#include "leaf.h"\nint Leaf::size(int n) { return n; }\n',
     "main.cpp": '#include "leaf.h"\nint main() { Leaf leaf; return leaf.size(1) + leaf.size(2); }\n',
@@ -107,8 +114,7 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     root = tmp_path_factory.mktemp("defined") / "repo"
     shutil.copytree(SAMPLE, root)
-    for path, text in FILES.items():
-        (root / path).write_text(text)
+    write(root, FILES)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
         return Made(root)
@@ -153,6 +159,14 @@ def test_members_come_from_the_class_that_python_takes_them_from(made: Made) -> 
     assert "from Right : other" in said
     assert "Left in order.py" in said
     assert "Root , 2 levels above in order.py" in said
+
+
+def test_members_outside_of_their_type(made: Made) -> None:
+    pot = made.text("pots/pot.go#Pot")
+    assert "Methods ¶ Name Description Line Fill Fill fills it. L8 Close Close puts the lid on it. lid.go:4 Fields" in pot
+    assert "check" not in pot.partition("Examples")[0]
+    assert "pour Pours it out. L5" in made.text("jugs/src/lib.rs#Jug")
+    assert made.text("leaf.h#Leaf").count("size int size(int n)") == 1
 
 
 def test_overrides_and_callers(made: Made) -> None:

@@ -143,6 +143,8 @@ def test_what_has_nothing_to_say_is_one_quiet_line() -> None:
     whole = _page(Heading(2, ["Testing & Usage"]), *none, *examples).html
     assert whole.count('<section class="quiet">') == 1 and whole.count("<h3") == 0
     assert 'id="testing"' in whole and 'id="usage-examples"' in whole
+    for sentence in ("R is recognised but not analysed.", "Definitions are not extracted.", "Not searched."):
+        assert '<section class="quiet">' in _page(Heading(2, ["Overview"]), Text([sentence])).html
     half = _page(Heading(2, ["Testing & Usage"]), Heading(3, ["Testing"]), Text(["3 tests."]), *examples).html
     assert half.count('<section class="quiet">') == 1 and half.count("<h3") == 2
 

@@ -35,7 +35,7 @@ LANGUAGE = Language(
     "markdown",
     "Markdown",
     unseen="links made by a site generator",
-    extensions=(".md", ".markdown", ".mdx", ".mkd"),
+    extensions=(".md", ".markdown", ".mdx", ".mkd", ".rmd", ".qmd"),
     category=Category.DOCUMENTATION,
     is_markup=True,
     doc_markup=DocMarkup.MARKDOWN,

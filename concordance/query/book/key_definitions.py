@@ -46,6 +46,11 @@ def key_definitions_of_folder(index: Index, folder: Folder, limit: int) -> list[
     return _rows(index, folder_definitions(index).all[folder.path].used_definitions, limit)
 
 
+def key_types_of_folder(index: Index, folder: Folder, limit: int) -> list[KeyDefinition]:
+    """Return the types in a folder that most files use."""
+    return _rows(index, folder_definitions(index).all[folder.path].used_types, limit)
+
+
 def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> list[KeyDefinition]:
     """Return the definitions in the given files that most files use."""
     rows = [row for path in paths for row in used_definitions(index, path) if row.kind in NAMED_KINDS]

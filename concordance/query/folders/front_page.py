@@ -31,7 +31,12 @@ from concordance.base.blocks import (
 from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.extract.registry import is_analysed, language_of
 from concordance.query.book.chapters import is_code, plan
-from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
+from concordance.query.book.key_definitions import (
+    KeyDefinition,
+    key_definitions_of_folder,
+    key_types_of_folder,
+    most_used_definition,
+)
 from concordance.query.book.reading_paths import files_to_read, helps_tests
 from concordance.query.descriptions import describe
 from concordance.query.folders import UNREAD, Folder, folder_definitions, folders
@@ -187,20 +192,26 @@ def concepts(index: Index) -> list[Block]:
 
     Where few are explained, the types that most files use are added, unless most of the code cannot be read.
     """
-    files = ledger(index).files
-    rows = [
-        row for row in key_definitions_of_folder(index, folders(index).all[""], _CONSIDERED)
-        if row.kind != Kind.MACRO and files[row.path].category == Category.SOURCE and not helps_tests(row.path)
-    ]  # fmt: skip
-    rows = [row for row in rows if row.public] or rows
-    explained = [row for row in rows if row.words]
+    root = folders(index).all[""]
+    explained = [row for row in _public(index, key_definitions_of_folder(index, root, _CONSIDERED)) if row.words]
     types = [row for row in explained if row.kind in TYPE_KINDS]
     chosen = (types if len(types) >= _CONCEPTS // 2 else explained)[:_CONCEPTS]
     if len(chosen) < _CONCEPTS // 2 and _is_mostly_analysed(index):
-        others = [row for row in rows if row.kind in TYPE_KINDS and not row.words]
+        names = {row.name for row in chosen}
+        others = [row for row in _public(index, key_types_of_folder(index, root, _CONSIDERED)) if row.name not in names]
         added = others[: _CONCEPTS - len(chosen)]
         chosen = sorted([*chosen, *added], key=lambda row: (-row.times, row.name))
     return [Items([_concept(index, row) for row in chosen])] if chosen else []
+
+
+def _public(index: Index, rows: Sequence[KeyDefinition]) -> list[KeyDefinition]:
+    """Return the definitions in source that are public, or all in source if none is."""
+    files = ledger(index).files
+    found = [
+        row for row in rows
+        if row.kind != Kind.MACRO and files[row.path].category == Category.SOURCE and not helps_tests(row.path)
+    ]  # fmt: skip
+    return [row for row in found if row.public] or found
 
 
 def _concept(index: Index, row: KeyDefinition) -> Item:
@@ -321,7 +332,8 @@ def _commands(index: Index) -> list[str]:
     one: it has to be built first, and nothing says where it is."""
     found: dict[str, str] = {}
     counts = [*ledger(index).tests.items(), *((path, 0) for path in test_files(index))]
-    for path, _ in sorted(counts, key=lambda row: (-row[1], row[0])):
+    files = ledger(index).files
+    for path, _ in sorted(counts, key=lambda row: (-row[1], -files[row[0]].lines, row[0])):
         language = index.language_of(path)
         if language not in found:
             command = index.runners.command(path, language, "")

@@ -26,12 +26,15 @@ from concordance.base.blocks import (
     count_noun,
     join_with_commas,
 )
-from concordance.base.model import TYPE_KINDS, Kind, Symbol
+from concordance.base.model import TYPE_KINDS, Category, Kind, Symbol
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.reads import memoised
 from concordance.query.answers import split_key
+from concordance.query.folders import folders
 from concordance.query.index.definition_pages import has_page, symbols_with_pages
 from concordance.query.index.file_model import FileModel, ref_of
+from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.sections.structure import count_kind
@@ -105,30 +108,61 @@ def _resolution_order(direct: Mapping[int, list[int]], one: int, below: tuple[in
 
 def members(one: FileModel, place: int) -> Iterator[Block]:
     """Yield what a class defines and what it inherits."""
-    places = one.children.get(place, [])
-    if places:
+    index = one.index
+    rows = [(one.path, inner) for inner in _own_members(one, place)]
+    if language_of(one.file.language).imports_folders:  # a method may be in another file of the package
+        folder = one.path.rpartition("/")[0]
+        methods = _methods_outside(index, f"{one.file.language} {folder}").get(one.symbols[place].key, ())
+        rows += [row for row in methods if row[0] != one.path]
+    if rows:
         yield Heading(2, ["Members"])
-    by_kind: dict[str, list[int]] = {}
-    for member in places:
-        by_kind.setdefault(one.symbols[member].kind, []).append(member)
+    by_kind: dict[str, list[tuple[str, int]]] = {}
+    for path, inner in rows:
+        by_kind.setdefault(outline(index, path).symbols[inner].kind, []).append((path, inner))
     for kind in sorted(by_kind, key=lambda kind: _ORDER.get(Kind(kind), len(_ORDER))):
-        inside = by_kind[kind]
         yield Heading(3, [count_kind(kind, 2).partition(" ")[2].capitalize()])
-        yield Table(("Name", "Description", "Line"), [_member(one, member) for member in inside])
+        yield Table(("Name", "Description", "Line"), [_member(one, *row) for row in by_kind[kind]])
     yield from _inherited(one, place)
 
 
-def _member(one: FileModel, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    symbol = one.symbols[place]
-    paged = place in symbols_with_pages(one.index, one.path)
-    ref = Ref(To.DEFINITION if paged else To.SYMBOL, one.path, symbol.key, symbol.name)
+def _own_members(one: FileModel, place: int) -> list[int]:
+    """Return what a file defines inside of a class, and for it: in Go and Rust, methods are outside of their types."""
+    inside = one.children.get(place, [])
+    names = {one.symbols[inner].name for inner in inside}
+    key = one.symbols[place].key
+    outside = (n for n in one.children.get(-1, []) if one.symbols[n].key.rpartition(".")[0] == key)
+    return [*inside, *(n for n in outside if one.symbols[n].name not in names)]
+
+
+@memoised(64)
+def _methods_outside(index: Index, package: str) -> dict[str, list[tuple[str, int]]]:
+    """Return the methods that the files of a package define outside of any class, by the key of the class.
+
+    `package`: the language and the folder.
+    """
+    language, _, folder = package.partition(" ")
+    found: dict[str, list[tuple[str, int]]] = {}
+    for path in folders(index).all[folder].files:
+        if index.language_of(path) != language or index.category_of(path) == Category.TEST:
+            continue
+        for place, symbol in enumerate(outline(index, path).symbols):
+            if symbol.kind == Kind.METHOD and symbol.parent < 0:
+                found.setdefault(symbol.key.rpartition(".")[0], []).append((path, place))
+    return found
+
+
+def _member(one: FileModel, path: str, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
+    symbol = outline(one.index, path).symbols[place]
+    paged = place in symbols_with_pages(one.index, path)
+    ref = Ref(To.DEFINITION if paged else To.SYMBOL, path, symbol.key, symbol.name)
     summary = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
-    words: list[Piece] = [summary] if summary else [Mono(_short(symbol))] if symbol.signature else []
-    return [ref], words, [Line(one.path, symbol.line)]
+    words: list[Piece] = [summary] if summary else [Mono(_short(symbol.signature))] if symbol.signature else []
+    name = path.rpartition("/")[2]
+    return [ref], words, [Line(path, symbol.line, 0, "" if path == one.path else f"{name}:{symbol.line}")]
 
 
-def _short(symbol: Symbol) -> str:
-    signature = " ".join(symbol.signature.split())
+def _short(signature: str) -> str:
+    signature = " ".join(signature.split())
     return signature if len(signature) <= _MAX_LABEL_LENGTH else f"{signature[:_MAX_LABEL_LENGTH]} …"
 
 
@@ -138,7 +172,7 @@ _MAX_LABEL_LENGTH = 160
 def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     """Yield the members of ancestors that no nearer class defines."""
     index = one.index
-    taken = {one.symbols[member].name for member in one.children.get(place, [])}
+    taken = {one.symbols[member].name for member in _own_members(one, place)}
     rows = []
     for base in ancestors_of(index, one.ids.id_at(place)):
         file = index.open_file(base.path)

@@ -53,7 +53,10 @@ _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
 _LONG_NAME = 8  # characters
 _PARTS = re.compile(r"(?<=\w)(::|[/_.](?=\w))")  # where a long name may be broken
 _FOLDED = "File Metadata"  # the section that a reader opens on demand
-_NOTHING = re.compile(r"(?:(?:No|None|Empty|Nothing)\b|It (?:defines|runs) no )[^.]{0,200}\.?\Z")
+_NOTHING = re.compile(
+    r"(?:(?:No|None|Empty|Nothing|Not searched)\b|It (?:defines|runs) no |(?:Definitions|Imports) are not |"
+    r"\S[^.]{0,40} is recognised but not )[^.]{0,200}\.?\Z"
+)
 _BETWEEN = " · "  # separates facts about a definition in a paragraph
 
 
