@@ -1,7 +1,8 @@
 """Plain text, and every language that has no reader of its own: paragraphs without structure.
 
 The file's description is its first paragraph that reads like prose, after an optional title; if there is no such
-paragraph, it is the title. Lists, tables and logs give no description.
+paragraph, it is the title. Lists, tables and logs give no description. In a programming language whose comments are
+known, it is the comment that speaks for the file.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Category, DocMarkup, Language
+from concordance.extract.documents import opening_comment
 from concordance.extract.documents.comments import reads_like_prose
 from concordance.extract.documents.legal_text import is_legal
 from concordance.extract.reading.draft import Draft
@@ -38,7 +40,8 @@ def read(source: Source) -> Draft:
             if start < number:
                 draft.prose.append((start + 1, "\n".join(lines[start:number])))
             start = number + 1
-    draft.doc = _opening(draft.prose)
+    is_code = source.language in opening_comment.LANGUAGES
+    draft.doc = opening_comment.opening_comment(source.text, source.language) if is_code else _opening(draft.prose)
     return draft
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, format_size, join_in_sentence
 from concordance.base.model import Category, File, Kind, Skip
+from concordance.extract.documents import opening_comment
 from concordance.extract.documents.legal_text import without_licence
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
@@ -121,7 +122,7 @@ def _stem(file: File) -> str:
 def _is_read(file: File) -> bool:
     """True if the extracted text of a file is prose; for a language without an extractor it may be code."""
     prose = file.type == "Plain text" or file.category == Category.DOCUMENTATION
-    return prose or language_of(file.language).name != "text"
+    return prose or language_of(file.language).name != "text" or file.language in opening_comment.LANGUAGES
 
 
 def _is_prose(file: File) -> bool:

@@ -25,7 +25,8 @@ _TO_TOOLS = re.compile(
     re.I,
 )
 _SAYS_NOTHING = re.compile(
-    r"(?:todo|fixme|xxx|tbd)\b|n/?a\b|(?:created|written|modified|updated) (?:on|by|at)\b|(?:authors?|date|e-?mail|"
+    r"(?:todo|fixme|xxx|tbd)\b|n/?a\b|this file is part of\b|"
+    r"(?:created|written|modified|updated) (?:on|by|at)\b|(?:authors?|date|e-?mail|"
     r"maintainers?|version|file ?name|file|owners?(?:\(s\))?)\s*:|\S+\.(?:py|h|hpp|c|cc|cpp|cu|cuh|js|ts|go|rs|java|"
     r"sh|md|rst)"
     r"\.?$|do not (?:edit|modify)|please do not edit|https?://\S+$",
