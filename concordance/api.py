@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
 
 from concordance.base import plugins
 from concordance.base.errors import StoreBroken
@@ -115,9 +114,7 @@ class Repository:
     def __enter__(self) -> Repository:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -150,9 +147,7 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

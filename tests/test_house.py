@@ -56,6 +56,10 @@ UNCLEAR = frozenset(("meaning", "said", "meant", "sight", "home", "holder", "she
                      "named", "utils", "helpers", "common", "misc"))  # fmt: skip
 
 
+# Not for local values either: the reader would have to look for the assignment to know what they are.
+UNCLEAR_VALUES = frozenset(("said", "told", "meant", "handed", "shelf", "shelves", "tray", "crew", "desk", "wishes"))
+
+
 def _name(path: Path) -> str:
     return str(path.relative_to(ROOT)).removeprefix("concordance/")
 
@@ -241,6 +245,9 @@ def test_names() -> None:
                 classes[node.name] += not node.name.startswith("_")
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name.lower() in UNCLEAR:
                 unclear.append(f"{_name(path)}:{node.lineno} {node.name}")
+        for node in ast.walk(_tree(path)):  # type: ignore[assignment]
+            name = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
+            unclear += [f"{_name(path)}:{node.lineno} {name}"] if name in UNCLEAR_VALUES else []  # type: ignore[attr-defined]
     assert not unclear
     assert not [name for name, times in classes.items() if times > 1]
 

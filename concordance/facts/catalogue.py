@@ -16,7 +16,6 @@ import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from concordance.base.errors import StoreBroken, StoreFailed
@@ -213,9 +212,7 @@ class Catalogue:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -156,6 +156,14 @@ def test_what_is_typed_wrongly_is_meant_before_words_that_are_like_it(repository
     assert symbols(repository.search("max_pol"))[0] == "max_pool"
 
 
+def test_of_names_that_differ_in_case_the_one_as_typed_is_meant(tmp_path: Path) -> None:
+    write(tmp_path, {"rows.py": "class Parse_rows:\n    pass\n\n\ndef parse_rows():\n    pass\n"})
+    build(tmp_path)
+    with concordance.open(tmp_path) as found:
+        assert found.ask("search", "parse_rowz").note == "Showing results for parse_rows"
+        assert found.ask("search", "Parse_rowz").note == "Showing results for Parse_rows"
+
+
 def test_the_answer_says_what_it_searched_for_instead(repository: Repository) -> None:
     assert repository.ask("search", "DataLaoder").note == "Showing results for DataLoader"
     assert repository.ask("search", "data laoder").note == "Showing results for data loader"

@@ -140,25 +140,25 @@ def cmake_target(commands: list[Command], source: str, variables: Iterable[str] 
     `held` are variables of other files that are known to list it; a CMake file further up may use what is returned.
     With them only variables count: what such a file names or matches itself is in its own folder.
     """
-    holders = set(variables)
-    near = "" if holders else source
+    list_variables = set(variables)
+    near = "" if list_variables else source
     for _ in range(_HOPS):
         for name, words in commands:
             if name in ("set", "list", "file") and len(words) > 1:
                 variable, listed = (words[0], words[1:]) if name == "set" else (words[1], words[2:])
-                if _lists(listed, near, holders):
-                    holders.add(variable)
+                if _lists(listed, near, list_variables):
+                    list_variables.add(variable)
     for name, words in commands:
-        if name == "foreach" and words and _lists(words[1:], near, holders):
-            holders.add(words[0])
+        if name == "foreach" and words and _lists(words[1:], near, list_variables):
+            list_variables.add(words[0])
     programs = {words[0] for name, words in commands if name in _MAKE and words}
     for name, words in commands:
         adds = name in _MAKE or (name == "target_sources" and words[:1] and words[0] in programs)
-        if adds and words and _lists(words[1:], near, holders):
+        if adds and words and _lists(words[1:], near, list_variables):
             target = _expanded(words[0], commands, source)
             if "$" not in target:
-                return target, frozenset(holders)
-    return "", frozenset(holders)
+                return target, frozenset(list_variables)
+    return "", frozenset(list_variables)
 
 
 def _expanded(target: str, commands: list[Command], source: str) -> str:
@@ -174,10 +174,10 @@ def _expanded(target: str, commands: list[Command], source: str) -> str:
     return target
 
 
-def _lists(words: list[str], source: str, holders: set[str]) -> bool:
+def _lists(words: list[str], source: str, list_variables: set[str]) -> bool:
     """True if some words name a source: literally, by a pattern, or by a variable that lists it."""
     for word in words:
-        if word in holders or (word.startswith("${") and word[2:-1] in holders):
+        if word in list_variables or (word.startswith("${") and word[2:-1] in list_variables):
             return True
         bare = word.rpartition("}/")[2] if word.startswith("${") else word
         if bare and source and (source == bare or source.endswith(f"/{bare}") or ("*" in bare and _fits(source, bare))):

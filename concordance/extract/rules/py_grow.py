@@ -24,8 +24,8 @@ BAD = "for part in parts:\n    whole = torch.cat([whole, part])"
 GOOD = "whole = torch.cat(list(parts))"
 
 _JOINS = frozenset(
-    f"{home}.{name}"
-    for home, names in {
+    f"{module}.{name}"
+    for module, names in {
         "torch": ("cat", "concat", "concatenate", "vstack", "hstack"),
         "numpy": ("append", "concatenate", "vstack", "hstack"),
         "pandas": ("concat",),

@@ -140,9 +140,9 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     groups = group_by_kind(notable_definitions(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
     if not groups or not heavy or is_package_file(file):
-        handed = reexport_summary(index, file, facts)
-        if handed:
-            return handed
+        reexports = reexport_summary(index, file, facts)
+        if reexports:
+            return reexports
     if (
         language_of(file.language).has_prototypes
         and sum(len(group[2]) for group in heavy) < max(3, sum(_implemented(facts).values()))

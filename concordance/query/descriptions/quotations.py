@@ -122,11 +122,11 @@ def sentence_pieces(words: str) -> list[Piece]:
     last = 0
     for match in _CODE.finditer(words):
         found.append(_strip_markup(words[last : match.start()]))
-        said = match["word"] or match["code"].strip()
+        shown = match["word"] or match["code"].strip()
         if match["ticks"] == "`" and match.group().startswith((":", "`")):
-            target = _TARGET.match(said)
-            said = (target[1] or target[2] if target else said).strip().removeprefix("~") or said
-        found.append(Mono(said))
+            target = _TARGET.match(shown)
+            shown = (target[1] or target[2] if target else shown).strip().removeprefix("~") or shown
+        found.append(Mono(shown))
         last = match.end()
     found.append(_strip_markup(words[last:]))
     return [piece for piece in found if piece]

@@ -117,9 +117,9 @@ class AffectedPages:
 
 
 def _reasons(whys: Counter[str]) -> str:
-    said = [_times(why, count) for why, count in whys.most_common(_REASONS)]
+    reasons = [_times(why, count) for why, count in whys.most_common(_REASONS)]
     more = len(whys) - _REASONS
-    return "; ".join([*said, count_noun(more, "more reason")] if more > 0 else said)
+    return "; ".join([*reasons, count_noun(more, "more reason")] if more > 0 else reasons)
 
 
 def _times(why: str, count: int) -> str:

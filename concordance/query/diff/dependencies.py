@@ -52,8 +52,8 @@ class SideTree(Tree):
 
     def text(self, path: str) -> str:
         """Return the content of a configuration file on this side."""
-        said = self._other(path)
-        return super().text(path) if said is None else said
+        content = self._other(path)
+        return super().text(path) if content is None else content
 
 
 class Resolver:
@@ -232,8 +232,8 @@ def changed_cycles(
             found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files now depend on one another"))
         elif joined or len(parents) > 1:
             was = tuple(sorted({path for one in parents for path in one}))
-            said = f"joined by {_first_few(joined)}" if joined else f"{len(parents)} cycles merged"
-            found.append(DependencyChange(True, ring, was, 0, said))
+            reason = f"joined by {_first_few(joined)}" if joined else f"{len(parents)} cycles merged"
+            found.append(DependencyChange(True, ring, was, 0, reason))
     for ring in left:
         rest = {path for one in new for path in one}
         freed = [path for path in ring if path not in rest]
@@ -241,8 +241,10 @@ def changed_cycles(
         if not heirs:
             found.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer depend on one another"))
         elif freed or len(heirs) > 1:
-            said = f"left by {_first_few(freed)}" if freed else f"split into {len(heirs)} cycles"
-            found.append(DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, said))
+            reason = f"left by {_first_few(freed)}" if freed else f"split into {len(heirs)} cycles"
+            found.append(
+                DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, reason)
+            )
     return found
 
 
@@ -349,9 +351,9 @@ class DependencySides:
                 continue
             named = self._index.facts.names_in(path)
             imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
-            meant = [one for one in imports if self._named.by(one)]
-            if meant:
-                found[path] = tuple((one, waits(one, named.scopes)) for one in meant)
+            affected = [one for one in imports if self._named.by(one)]
+            if affected:
+                found[path] = tuple((one, waits(one, named.scopes)) for one in affected)
         return found
 
 

@@ -152,11 +152,11 @@ class HtmlWriter:
 
     def section(self, blocks: Sequence[Block]) -> None:
         """Write a section: one without content as a quiet line, and a file's metadata folded."""
-        said = _sentences_of_nothing(blocks)
-        if said is not None:
+        sentences = _sentences_of_nothing(blocks)
+        if sentences is not None:
             self.out.append('<section class="quiet">')
             self.heading(blocks[0])  # type: ignore[arg-type]
-            for heading, words in said:
+            for heading, words in sentences:
                 self.out.append(f'<p id="{escape(self._named(heading, ""))}">' if heading else "<p>")
                 self.pieces(words)
                 self.out.append("</p>")

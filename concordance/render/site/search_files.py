@@ -56,7 +56,7 @@ class NameTargetRow(NamedTuple):
     kind: int  # index in the list of kinds
     path: str
     line: int
-    home: str  # the name of the scope it is defined in; for a document, its first paragraph
+    scope: str  # the name of the scope it is defined in; for a document, its first paragraph
     page: str  # the anchor that names its own page, "" if it has none; if it is not a symbol, the address of its page
 
 
@@ -105,7 +105,7 @@ def _keys_of(group: str, name: Name) -> set[str]:
     """Return the prefixes by which an entry is found; a page by each word of its title and its first paragraph."""
     if group != "p":
         return keys(_search_text(group, name))
-    words = _WORD.findall(f"{name.name} {name.rows[0].home}")
+    words = _WORD.findall(f"{name.name} {name.rows[0].scope}")
     return {key for word in words for key in keys(word)} | keys(name.name)
 
 
@@ -271,7 +271,7 @@ def _compact(name: str) -> str:
 
 
 def _length(name: Name) -> int:
-    return len(name.name) + 16 + sum(16 + len(row.home) + len(row.path) // 2 + len(row.page) for row in name.rows)
+    return len(name.name) + 16 + sum(16 + len(row.scope) + len(row.path) // 2 + len(row.page) for row in name.rows)
 
 
 def _file(group: str, prefix: str, place: int) -> str:
@@ -286,7 +286,7 @@ class _Writer:
 
     def text(self, name: str, entries: Iterable[Name]) -> str:
         """Return the text of one file: the paths that it needs, then `[name, score, rest, row ...]`, where a row is
-        `[kind, path, line, home, page]`; `rest` is the total and the keyword page if a name has more definitions than
+        `[kind, path, line, scope, page]`; `rest` is the total and the keyword page if a name has more definitions than
         rows, else 0."""
         paths: dict[str, int] = {}
         rows = []
@@ -299,7 +299,7 @@ class _Writer:
 
     def _row(self, row: NameTargetRow, paths: dict[str, int]) -> list[object]:
         at = paths.setdefault(row.path, len(paths)) if row.path else -1
-        found: list[object] = [row.kind, at, row.line, row.home, row.page]
+        found: list[object] = [row.kind, at, row.line, row.scope, row.page]
         while not found[-1] and len(found) > 2:  # empty values at the end are left out
             found.pop()
         return found
