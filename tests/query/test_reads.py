@@ -36,7 +36,13 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             write(root, editrepo.OTHERS)
         store_update.build(str(root), 1)
         with Facts(str(root / ".concordance")) as facts:
-            yield lambda: Index(facts, str(root), Book())
+
+            def index() -> Index:
+                made = Index(facts, str(root), Book())
+                made.reads.values = {}  # as when a book is written
+                return made
+
+            yield index
 
 
 def _subjects(index: Index) -> list[Subject]:
@@ -137,6 +143,53 @@ def test_a_page_reads_of_its_tests_only_what_it_shows(tmp_path: Path, monkeypatc
     shutil.rmtree(root / ".concordance")
     builds.write_book(str(root), None, Book(), 1)
     assert updated == page.read_text()
+
+
+RELATED = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "def total(items):\n    return sum(items)\n",
+    "shop/rate.py": "def rate(country):\n    return 0.2\n",
+    "shop/apply.py": "from shop.cart import total\n\n\ndef apply(items):\n    return total(items)\n",
+    "shop/till.py": (
+        "from shop.cart import total\nfrom shop.rate import rate\n\n\n"
+        "def pay(items):\n    return total(items) * (1 + rate('de'))\n"
+    ),
+}
+
+
+def test_a_value_that_comes_out_equal_makes_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That one of its users uses one file less is read to find the files related to a file, but seldom changes them."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    root, made = tmp_path / "repo", list[Subject]()
+    plain = page_writer.PageWriter.write_subject
+
+    def write_subject(self: page_writer.PageWriter, kind: str, subject: str) -> object:
+        made.append((kind, subject))
+        return plain(self, kind, subject)
+
+    monkeypatch.setattr(page_writer.PageWriter, "write_subject", write_subject)
+
+    def pages(files: dict[str, str]) -> dict[str, bytes]:
+        made.clear()
+        write(root, files)
+        builds.write_book(str(root), None, Book(), 1)
+        book = root / ".concordance/book"
+        return {str(page.relative_to(book)): page.read_bytes() for page in sorted(book.rglob("*.md"))}
+
+    pages(RELATED)
+    without = RELATED["shop/till.py"].replace(" * (1 + rate('de'))", "").replace("from shop.rate import rate\n", "")
+    also = RELATED["shop/apply.py"].replace("def", "from shop.rate import rate\n\nrate('de')\n\n\ndef")
+    for files, is_stale in (
+        ({"shop/till.py": without}, False),
+        ({"shop/till.py": RELATED["shop/till.py"]}, False),
+        ({"shop/apply.py": also}, True),  # two files use both now
+    ):
+        updated = pages(files)
+        assert {("file", one) for one in files} <= set(made)
+        assert (("file", "shop/cart.py") in made) == is_stale, files
+    assert b"2 files use both" in updated["shop/cart.py_docs.md"]
+    shutil.rmtree(root / ".concordance")
+    assert updated == pages({})
 
 
 def test_no_function_of_an_index_is_memoised_for_the_whole_process() -> None:

@@ -9,6 +9,9 @@ of two ways. A table that pages share is computed without recording (`shared_pro
 recorded by its key (`RecordedTable`). Any other value is memoised together with the slots that were read to compute it
 (by key in a `Memo`, or in the object that it belongs to), and each use records those slots again. So the slots of a
 page do not depend on which pages were made before it.
+
+A page can also record just that it used a value, if that is `compared` after an update: where the value comes out
+equal, what was read for it makes no page stale.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Generic, Protocol, Self, TypeVar, overload
+from hashlib import blake2b
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
 
 from concordance.facts.updates.delta import slot_of
 
@@ -31,11 +35,20 @@ _MAX_SLOTS = 1 << 16  # slots that are remembered because computing them takes l
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
+class ValueRecord(NamedTuple):
+    """How a value was computed that is compared after an update."""
+
+    slots: bytes  # what was read for it, encoded
+    digest: str
+
+
 class ReadRecorder:
     """Collects the slots that are read while it is recording."""
 
     def __init__(self) -> None:
         self.listener: set[int] | None = None  # the set that collects slots; None while nothing is recorded
+        # What was read for values that are compared (`compared`), and digests of them; None if nobody compares them.
+        self.values: dict[tuple[str, str], ValueRecord] | None = None
         self._slots: dict[tuple[str, str], int] = {}
 
     def note(self, aspect: str, key: str) -> None:
@@ -55,15 +68,16 @@ class ReadRecorder:
             self.listener.update(slots)
 
     @contextmanager
-    def recording(self) -> Iterator[set[int]]:
-        """Collect the slots that are read inside the block; an outer listener gets them too."""
+    def recording(self, apart: bool = False) -> Iterator[set[int]]:
+        """Collect the slots that are read inside the block; unless `apart`, an outer listener gets them too."""
         outside, inside = self.listener, set[int]()
         self.listener = inside
         try:
             yield inside
         finally:
             self.listener = outside
-            self.record_slots(inside)
+            if not apart:
+                self.record_slots(inside)
 
     @contextmanager
     def not_recording(self) -> Iterator[None]:
@@ -254,6 +268,31 @@ class Memo(dict[str, "tuple[Value, array[int]]"]):
         ]
         for key in stale:
             self._drop(key)
+
+
+def compared(name: str) -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+    """Decorate a function of an index and a path whose value seldom changes with what it reads.
+
+    A page that uses the value records only that (`name` and the path). What was read for the value is recorded for the
+    value itself: if any of that changes, the value is computed again, and if it is equal, no page is made for it.
+    """
+
+    def decorate(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
+        @wraps(make)
+        def wrapper(index: Index, path: str) -> Value:
+            reads = index.reads
+            reads.note(name, path)
+            if reads.values is None or reads.listener is None:
+                return make(index, path)
+            with reads.recording(apart=True) as slots:
+                value = make(index, path)
+            digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+            reads.values[name, path] = ValueRecord(pack_slots(slots), digest)
+            return value
+
+        return wrapper
+
+    return decorate
 
 
 def memoised_in_object(make: Callable[[Owner], Value]) -> Callable[[Owner], Value]:

@@ -22,7 +22,7 @@ from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.collect.own_output import MANIFEST
 from concordance.facts.integrity.failures import is_disk_full
 from concordance.facts.updates.page_reads import PageRecord, Subject
-from concordance.facts.updates.reads import pack_slots
+from concordance.facts.updates.reads import ValueRecord, pack_slots
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 from concordance.render.addresses import claims_of
@@ -66,6 +66,7 @@ class _Done(NamedTuple):
     subject: Subject
     rows: list[tuple[ManifestPage, bool]]
     slots: bytes  # what was read for them, encoded
+    values: dict[tuple[str, str], ValueRecord]  # those that were computed for them, and are compared after an update
 
 
 @contextmanager
@@ -146,7 +147,9 @@ class PageWriter:
             if isinstance(result, FailedItem):
                 self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
                 continue
-            for subject, pages, slots in result:
+            for subject, pages, slots, values in result:
+                if self.index.reads.values is not None:
+                    self.index.reads.values.update(values)
                 self.summary.made += len(pages)
                 rows += [row for row, _ in pages]
                 self.summary.changed += [row.page for row, changed in pages if changed]
@@ -156,9 +159,12 @@ class PageWriter:
 
     def write_subject(self, kind: str, subject: str) -> _Done:
         """Render and write the files of one subject."""
-        with self.index.reads.recording() as slots:
+        reads = self.index.reads
+        before, reads.values = reads.values, {}
+        with reads.recording() as slots:
             rows = [self._write(file, kind) for file in self.render(kind, subject)]
-        return _Done((kind, subject), rows, pack_slots(slots))
+        values, reads.values = reads.values, before
+        return _Done((kind, subject), rows, pack_slots(slots), values)
 
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
         path, data, before = file.path, file.data, self.sink.before

@@ -17,7 +17,10 @@ from concordance.facts.updates.reads import drop_memoised
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.tables import changed_slots, table_digests
+from concordance.query.sections.file_page.related import RELATED_FILES, related_files
 
+# Values that pages use, and that are compared after an update; they are logged like the subjects of pages.
+_COMPARED: dict[str, Callable[[Index, str], object]] = {RELATED_FILES: related_files}
 _METADATA_ON_PAGES = ("left_out", "ruff", "ruff_problem")  # metadata of the store that pages show
 
 
@@ -43,6 +46,7 @@ class StalePages:
         `write_all` means that all pages are written if anything changed.
         """
         self.index, self.log = index, notes
+        index.reads.values = index.reads.values or {}
         self._before = notes.meta()
         store = index.facts.meta()
         settings = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
@@ -90,15 +94,31 @@ class StalePages:
         slots = changed_slots(index, before, shared, touched, self._before["settings"] != self._now["settings"])
         drop_memoised(index.cache, slots)
         stale_subjects = self.log.readers(slots)
+        differing = self._compare_values({one for one in stale_subjects if one[0] in _COMPARED}, known)
+        drop_memoised(index.cache, differing)
+        stale_subjects |= self.log.readers(differing)
         missing_pages = set(astray)
         stale_subjects |= {
             one for one, pages in known.items() if not pages or (missing_pages and not missing_pages.isdisjoint(pages))
         }
         every = subjects()
         work = sorted((stale_subjects & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
-        removed = sorted(known.keys() - every.keys())
+        removed = sorted(
+            one for one in known.keys() - every.keys() if one[0] not in _COMPARED or one[1] not in index.ids_by_path
+        )
         replaced = {page for one in (*work, *removed) for page in known.get(one, ())}
         return PagesToWrite(work, replaced, removed, shared, False)
+
+    def _compare_values(self, stale: set[Subject], known: Mapping[Subject, tuple[str, ...]]) -> set[int]:
+        """Compute values again, and return the slots of those that differ."""
+        reads, found = self.index.reads, set[int]()
+        for name, path in sorted(stale, key=lambda one: (one[1], one[0])):
+            if path in self.index.ids_by_path and reads.values is not None:
+                with reads.recording():
+                    _COMPARED[name](self.index, path)
+                if (reads.values[name, path].digest,) != known[name, path]:
+                    found.add(slot_of(name, path))
+        return found
 
     def note(self, choice: PagesToWrite, records: dict[Subject, PageRecord], manifest_digest: str) -> None:
         """Save what was written and read, and the checksum of the manifest.
@@ -106,6 +126,8 @@ class StalePages:
         If that fails, the log is dropped and the next run writes all pages.
         """
         self._now["listed"] = manifest_digest
+        values, self.index.reads.values = self.index.reads.values or {}, {}
+        records = {**records, **{one: PageRecord(slots, (digest,)) for one, (slots, digest) in values.items()}}
         try:
             if choice.write_all:
                 self.log.write(self._now, records, choice.shared, self.index.summaries.rows)

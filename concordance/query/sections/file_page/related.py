@@ -6,14 +6,25 @@ from collections.abc import Callable
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Text, To, join_in_sentence
 from concordance.base.kinds import Section
+from concordance.facts.updates.reads import compared
 from concordance.query.index.file_model import FileModel
+from concordance.query.index.repository import Index
 from concordance.query.search.related_files import Reason, Relation
 
 TITLE = Section.RELATED.value
 ORDER = 90
 
+RELATED_FILES = "related files"  # the name under which it is recorded that a page names them
 _MAX_RELATED = 6  # related files that are named
 _MAX_IN_FOLDER = 10  # files of a folder that are listed one by one
+
+
+@compared(RELATED_FILES)
+def related_files(index: Index, path: str) -> list[tuple[str, list[Reason]]]:
+    """Return the files that the page of a file names, with the reasons."""
+    related = index.neighbours.of(index.files[path], index.book.history)  # history changes with every commit: optional
+    named = [(row.path, row.reasons) for row in related if row.reasons != [Reason(Relation.SAME_FOLDER)]]
+    return named[:_MAX_RELATED]
 
 
 def blocks(one: FileModel) -> list[Block]:
@@ -31,13 +42,12 @@ def blocks(one: FileModel) -> list[Block]:
                 [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
             )
         )
-    related = index.neighbours.of(one.file, index.book.history)  # history changes with every commit: optional
-    rows = [row for row in related if row.reasons != [Reason(Relation.SAME_FOLDER)]][:_MAX_RELATED]
+    rows = related_files(index, one.path)
     if rows:
         name = one.path.rpartition("/")[2]
         items = [
-            Item([Ref(To.FILE, row.path, "", _relative_to(row.path, folder)), f" — {_reasons(name, row.reasons)}"])
-            for row in rows
+            Item([Ref(To.FILE, path, "", _relative_to(path, folder)), f" — {_reasons(name, reasons)}"])
+            for path, reasons in rows
         ]
         found.append(Items(items))
     if len(found) == 1:
