@@ -7,12 +7,13 @@ a bridge reads goes through here and is recorded, so that an update joins it aga
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple, TypeVar, cast
 
 from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences, Trust, unpack_column
+from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.read import SymbolPlace
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
@@ -92,6 +93,8 @@ class BridgeContext:
         self.reads = ReadRecorder()
         self._files = [BridgeFile(*row) for row in store.files()]
         self._names: dict[int, _Names] = {}
+        self._ends_by_bridge: dict[str, list[StatedEnd]] = {}
+        self._ends_by_file: dict[int, tuple[End, ...]] = {}
         self._symbols_by_name: dict[str, list[SymbolPlace]] = {}
         self._once: dict[Callable[[BridgeContext], object], Callable[[BridgeContext], object]] = {}
 
@@ -117,17 +120,27 @@ class BridgeContext:
         return RecordedTable(self.reads, Aspect.PATHS, {row.path: row for row in self._files})
 
     @cached_property
-    def _ends_by_bridge(self) -> dict[str, list[StatedEnd]]:
-        ends, found = self._store.ends(), dict[str, list[StatedEnd]]()
-        for row in self._files:
-            for number, end in enumerate(ends.get(row.id, ())):
-                found.setdefault(end.bridge, []).append(StatedEnd(row, number, end))
-        return found
+    def _packed_ends(self) -> dict[int, bytes]:
+        return self._store.packed_ends()
 
     def ends(self, bridge: str, *says: str) -> list[StatedEnd]:
         """Return the ends of a bridge, all or only those of certain kinds; by path, in the order of the text."""
         self.reads.note(Aspect.ENDS, bridge)
-        return [one for one in self._ends_by_bridge.get(bridge, ()) if not says or one.end.says in says]
+        if bridge not in self._ends_by_bridge:
+            self._ends_by_bridge[bridge] = list(self._find_ends(bridge))
+        return [one for one in self._ends_by_bridge[bridge] if not says or one.end.says in says]
+
+    def _find_ends(self, bridge: str) -> Iterator[StatedEnd]:
+        """Yield the ends of a bridge. Ends are decoded only where its name occurs in them: few bridges are joined again
+        after an update, and decoding all ends would take longer than that."""
+        name = bridge.encode()
+        for row in self._files:
+            if name in self._packed_ends.get(row.id, b""):
+                if row.id not in self._ends_by_file:
+                    self._ends_by_file[row.id] = unpack_ends(self._packed_ends[row.id])
+                for number, end in enumerate(self._ends_by_file[row.id]):
+                    if end.bridge == bridge:
+                        yield StatedEnd(row, number, end)
 
     @cached_property
     def _foreign_names(self) -> dict[str, list[ForeignName]]:

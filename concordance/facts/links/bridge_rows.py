@@ -74,10 +74,10 @@ class BridgeReads:
         """`owners` returns which file each id belongs to."""
         self._run, self._guarded, self.owners = connection, guarded, owners
 
-    def ends(self) -> dict[int, tuple[End, ...]]:
-        """Return the ends of every file that has any, by file id."""
+    def packed_ends(self) -> dict[int, bytes]:
+        """Return the encoded ends of every file that has any, by file id."""
         with self._guarded():
-            return {file: unpack_ends(packed) for file, packed in self._run.execute("SELECT file, packed FROM ends")}
+            return dict(self._run.execute("SELECT file, packed FROM ends").fetchall())
 
     def foreign_names(self) -> dict[int, list[ForeignName]]:
         """Return the names that files look for in other languages, by file id."""

@@ -49,7 +49,8 @@ def update(writer: StoreWriter, tree: Tree, failed: Failed) -> None:
 
 def _join(writer: StoreWriter, tree: Tree, failed: Failed, stale: Collection[str]) -> set[int]:
     """Join the given bridges, store the result beside that of the others, and return the call edges of all."""
-    rows, calls, reads = (unpack_parts(writer.queries.analysis_result(key)) for key in (_ROWS, CALLS, _READS))
+    stored = {key: writer.queries.analysis_result(key) for key in (_ROWS, CALLS, _READS)}
+    rows, calls, reads = map(unpack_parts, stored.values())
     had = call_edges(calls)
     context = BridgeContext(writer.bridge_queries, tree)
     differing: set[Bridge] = set()
@@ -68,7 +69,9 @@ def _join(writer: StoreWriter, tree: Tree, failed: Failed, stale: Collection[str
         del calls[removed]
         reads.pop(removed, None)
     for key, parts in ((_ROWS, rows), (CALLS, calls), (_READS, reads)):
-        writer.put_analysis(key, pack_parts(dict(sorted(parts.items()))))
+        packed = pack_parts(dict(sorted(parts.items())))
+        if packed != stored[key]:
+            writer.put_analysis(key, packed)
     _record_differing(writer, differing)
     now = call_edges(calls)
     writer.delta.removed_calls, writer.delta.added_calls = had - now, now - had
