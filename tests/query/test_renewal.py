@@ -15,7 +15,7 @@ from concordance.base.progress import ignore_progress
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, without_times
-from concordance.facts.updates.reads import SharedProperty
+from concordance.facts.updates.reads import Shared
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.columns import IdsByText, StringColumn
@@ -56,7 +56,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], 
 
 
 def _tables(kind: type) -> list[str]:
-    return [name for name, one in vars(kind).items() if isinstance(one, cached_property | SharedProperty) and name not in ASIDE]
+    return [name for name, one in vars(kind).items() if isinstance(one, cached_property | Shared) and name not in ASIDE]
 
 
 def _all_made(index: Index) -> None:

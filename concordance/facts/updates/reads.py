@@ -20,7 +20,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
+from functools import update_wrapper, wraps
 from hashlib import blake2b
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
 
@@ -116,11 +116,12 @@ def _happened(events: Iterable[Event], touched: TouchedKeys) -> bool:
     )
 
 
-class SharedProperty(Generic[Value]):
-    """A property that is computed once, unrecorded, because all pages share it; see `shared_property`."""
+class Shared(Generic[Value]):
+    """A property or a function of an index that is computed once, unrecorded, because all pages share its value."""
 
     def __init__(self, make: Callable[[Any], Value], events: Iterable[Event]) -> None:
-        self._make, self.events, self.__doc__ = make, tuple(events), make.__doc__
+        self._make, self.events = make, tuple(events)
+        update_wrapper(self, make)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
@@ -135,35 +136,33 @@ class SharedProperty(Generic[Value]):
         """Compute the value and store it in the instance, where the next access finds it without this descriptor."""
         if instance is None:
             return self
-        with instance.reads.not_recording():
-            value: Value = self._make(instance)
-        instance.__dict__[self._name] = value
+        value = instance.__dict__[self._name] = self._compute(instance)
         return value
 
+    def __call__(self, index: Any) -> Value:
+        """Compute the value of a function, or return the one in the index's cache."""
+        if self not in index.cache:
+            index.cache[self] = self._compute(index)
+        value: Value = index.cache[self]
+        return value
 
-def shared_property(*events: Event) -> Callable[[Callable[[Any], Value]], SharedProperty[Value]]:
+    def _compute(self, owner: Any) -> Value:
+        with owner.reads.not_recording():
+            return self._make(owner)
+
+
+def shared_property(*events: Event) -> Callable[[Callable[[Any], Value]], Shared[Value]]:
     """Decorate a property of an index: computed once, unrecorded, and again after an update with one of the events.
 
     Without events it stays for as long as the index; whoever updates the index updates it.
     """
-    return lambda make: SharedProperty(make, events)
+    return lambda make: Shared(make, events)
 
 
 def shared_until(*events: Event) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
     """Decorate a function of an index: computed once, unrecorded, and again after an update with one of the events."""
 
-    def decorate(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
-        @wraps(make)
-        def wrapper(index: Index) -> Value:
-            known: _SharedValue[Value] | None = index.cache.get(wrapper)
-            if known is None:
-                with index.reads.not_recording():
-                    known = index.cache[wrapper] = _SharedValue(make(index), events)
-            return known.value
-
-        return wrapper
-
-    return decorate
+    return lambda make: Shared(make, events)
 
 
 def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], Value]:
@@ -182,11 +181,6 @@ def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index
     return shared_until(ANY_UPDATE)(wrapper)
 
 
-class _SharedValue(Generic[Value]):
-    def __init__(self, value: Value, events: Iterable[Event]) -> None:
-        self.value, self.events = value, events
-
-
 def is_computed(index: object, name: str) -> bool:
     """True if a shared property has been computed."""
     return name in vars(index)
@@ -194,7 +188,7 @@ def is_computed(index: object, name: str) -> bool:
 
 def drop_shared_properties(owner: object, touched: TouchedKeys) -> None:
     """Drop the shared properties that an update makes invalid."""
-    properties = {name: one for name, one in vars(type(owner)).items() if isinstance(one, SharedProperty)}
+    properties = {name: one for name, one in vars(type(owner)).items() if isinstance(one, Shared)}
     for name in [name for name, one in properties.items() if _happened(one.events, touched)]:
         vars(owner).pop(name, None)
 
@@ -203,7 +197,8 @@ def drop_shared(index: HasCache, touched: TouchedKeys) -> None:
     """Drop all shared values that an update makes invalid; a `Memo` drops its stale entries separately."""
     drop_shared_properties(index, touched)
     for make, one in list(index.cache.items()):
-        if not isinstance(one, Memo) and (not isinstance(one, _SharedValue) or _happened(one.events, touched)):
+        stale = _happened(make.events, touched) if isinstance(make, Shared) else not isinstance(one, Memo)
+        if stale:
             del index.cache[make]
 
 
@@ -369,23 +364,6 @@ class RecordedTable(dict[str, Value]):
         """Return all keys, and record that the whole table was read."""
         self._reads.note(self._name, WHOLE_TABLE)
         return super().keys()
-
-
-class RecordedTableById(dict[int, Value]):
-    """A table by the id of a file that records each look-up under the file's path."""
-
-    def __init__(self, reads: ReadRecorder, name: str, rows: Mapping[int, Value], paths: Mapping[int, str]) -> None:
-        super().__init__(rows)
-        self._reads, self._name, self._paths = reads, name, paths
-
-    def __getitem__(self, key: int) -> Value:
-        self._reads.note(self._name, self._paths[key])
-        return super().__getitem__(key)
-
-    def get(self, key: int, default: Any = None) -> Any:
-        """Return the value of a key, or a default."""
-        self._reads.note(self._name, self._paths.get(key, ""))
-        return super().get(key, default)
 
 
 # --- encoded slots

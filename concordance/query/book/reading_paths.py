@@ -76,7 +76,7 @@ def _in_order(index: Index, chosen: Sequence[str]) -> list[ReadingStep]:
     bases = {index.file_id(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
-        for target, times in index.neighbours.uses.get(base, {}).items():
+        for target, times in index.neighbours.uses_of(base).items():
             if target in bases:
                 uses[place, bases[target]] += times
     return [
@@ -117,7 +117,7 @@ def _single_instances(index: Index, chapter: Chapter) -> list[str]:
     for path in folders(index).most_central(chapter.folders, _CONSIDERED):
         worth = -1.0 if helps_tests(path) else _worth_of_instance(index, path)
         if worth > 0:
-            users = map(index.path_of_file, index.neighbours.users.get(index.file_id(path), ()))
+            users = map(index.path_of_file, index.neighbours.users_of(index.file_id(path)))
             user_folders = {user.rpartition("/")[0] for user in users if index.category_of(user) == Category.SOURCE}
             if (
                 len({book_plan.chapter_folder[folder] for folder in user_folders} - {chapter.folder})

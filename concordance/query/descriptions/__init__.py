@@ -181,7 +181,7 @@ def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 def _users(index: Index, path: str) -> list[str]:
     """Return the files that use a file, sorted by path."""
-    return sorted(map(index.path_of_file, index.neighbours.users.get(index.file_id(path), ())))
+    return sorted(map(index.path_of_file, index.neighbours.users_of(index.file_id(path))))
 
 
 def _imports(file: File, facts: FileOutline) -> list[Piece]:
@@ -275,7 +275,7 @@ def _suites(facts: FileOutline) -> tuple[list[str], int]:
 
 def file_under_test(index: Index, path: str) -> tuple[str, bool]:
     """Return the file that a test file tests, and whether their names match; "" if no file stands out."""
-    uses = index.neighbours.uses.get(index.file_id(path), {})
+    uses = index.neighbours.uses_of(index.file_id(path))
     stem = stem_of(path).lower()
     rows = []
     for target, times in uses.items():

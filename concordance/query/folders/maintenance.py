@@ -109,7 +109,7 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
 
 def _unreached(index: Index, files: Sequence[str]) -> list[Piece]:
     """Return what is known about the tests of files into which no call from a test was found."""
-    users = {user for path in files for user in index.neighbours.users.get(index.file_id(path), ())}
+    users = {user for path in files for user in index.neighbours.users_of(index.file_id(path))}
     tests = sorted(path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
     if tests:
         return [*_files(tests), f" {'names' if len(tests) == 1 else 'name'} its definitions; {NOT_FOLLOWED}"]

@@ -102,7 +102,7 @@ def central_files(index: Index) -> Table:
     """Return a table of the most central files that others use, with how many do: source, if there is any."""
     rows: list[list[Pieces]] = []
     for path in folders(index).central("", _CENTRAL, Category.SOURCE) or folders(index).central("", _CENTRAL):
-        users = len(index.neighbours.users.get(index.file_id(path), ()))
+        users = len(index.neighbours.users_of(index.file_id(path)))
         if users:
             rows.append([[Ref(To.FILE, path)], [f"{users:,}"], describe(index, path)])
     return Table(["File", "Used by files", "What it is"], rows)

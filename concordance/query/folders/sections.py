@@ -205,7 +205,7 @@ def important_table(index: Index, paths: Sequence[str], folder: str) -> Table:
 
 def importance_reason(index: Index, path: str) -> list[Piece]:
     """Return why a file matters: how many files use it, and its most used definition."""
-    users = len(index.neighbours.users.get(index.file_id(path), ()))
+    users = len(index.neighbours.users_of(index.file_id(path)))
     best = most_used_definition(index, path)
     if not users and best is None:
         tests = ledger(index).tests[path]

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from concordance.base.model import File, Kind
 from concordance.facts.links.graph import iterate_pairs
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import RecordedTableById
 from concordance.query.index.census import IdTables
 
 _USERS = 200  # users of a file that are considered; more would add no information
@@ -93,8 +92,16 @@ class Neighbours:
             self.all_users.setdefault(same[target], {})[same[user]] = times
         self.fan_in = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
         self.fan_out = {one: round_to_power(len(used)) for one, used in self.all_uses.items()}
-        self.uses = RecordedTableById(self.reads, "uses", self.all_uses, self.paths)
-        self.users = RecordedTableById(self.reads, "users", self.all_users, self.paths)
+
+    def uses_of(self, file: int) -> dict[int, int]:
+        """Return how often a file uses each other one, by ids."""
+        self.reads.note("uses", self.paths.get(file, ""))
+        return self.all_uses.get(file, {})
+
+    def users_of(self, file: int) -> dict[int, int]:
+        """Return how often each other file uses a file, by ids."""
+        self.reads.note("users", self.paths.get(file, ""))
+        return self.all_users.get(file, {})
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -137,15 +144,15 @@ class Neighbours:
 
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
-        for other, times in self.uses.get(me, {}).items():
+        for other, times in self.uses_of(me).items():
             yield other, _worth(times, self.rounded_user_count(other)), Reason(Relation.USED, times)
-        for other, times in self.users.get(me, {}).items():
+        for other, times in self.users_of(me).items():
             self.reads.note("fan out", self.paths[other])
             yield other, _worth(times, self.fan_out.get(other, 0)), Reason(Relation.USES, times)
 
     def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
-        found = self.users.get(me, {})  # ids depend on how the store was built, so paths decide
+        found = self.users_of(me)  # ids depend on how the store was built, so paths decide
         users = sorted(found, key=lambda one: (len(self._files_used(one)), self.paths[one]))[:_USERS]
         shared: Counter[int] = Counter()
         for user in users:
@@ -200,7 +207,7 @@ class Neighbours:
 
     def _are_linked(self, one: int, other: int) -> bool:
         """True if one of two files uses the other."""
-        return other in self.uses.get(one, {}) or other in self.users.get(one, {})
+        return other in self.uses_of(one) or other in self.users_of(one)
 
     def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""

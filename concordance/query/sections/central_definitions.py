@@ -129,7 +129,7 @@ def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int,
     """Return the users of the file that use each definition at the top level or anything inside of it, and those that
     use the definition itself; whoever only imports it, for example to export it again, does not use it."""
     index = one.index
-    users = {index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ())}
+    users = {index.path_of_file(user) for user in index.neighbours.users_of(one.ids.file)}
     found: dict[int, set[str]] = {}
     direct: dict[int, set[str]] = {}
     for place, uses in one.users.items():

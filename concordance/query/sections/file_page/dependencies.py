@@ -219,7 +219,7 @@ def _informative(one: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]
     """Return rows without notes, and without mentions of files that something else already connects with this one."""
     index = one.index
     rows = [row for row in rows if row.bridge not in _NOTES]
-    neighbours = (index.neighbours.users if into else index.neighbours.uses).get(one.ids.file, {})
+    neighbours = (index.neighbours.users_of if into else index.neighbours.uses_of)(one.ids.file)
     linked = {index.path_of_file(other) for other in neighbours}
 
     def other_file(row: Bridge) -> str:

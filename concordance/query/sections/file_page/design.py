@@ -41,7 +41,7 @@ _MAX_SIBLINGS = 12  # classes of the same bases that are named
 def blocks(one: FileModel) -> list[Block]:
     """Return the layer, cluster, rank and neighbours of a file, its class hierarchy and its cycle."""
     index, file = one.index, one.ids.file
-    used, users = index.neighbours.uses.get(file, {}), index.neighbours.users.get(file, {})
+    used, users = index.neighbours.uses_of(file), index.neighbours.users_of(file)
     found: list[Block] = []
     standing = [Item(pieces) for pieces in _position_items(one, len(used), len(users))]
     if standing:

@@ -173,7 +173,7 @@ def _main_test(one: FileModel) -> tuple[str, str]:
     index = one.index
     if one.file.category == Category.TEST:
         return "", ""
-    users = index.neighbours.users.get(one.ids.file, {})
+    users = index.neighbours.users_of(one.ids.file)
     rows = [(index.path_of_file(user), times) for user, times in users.items()]
     tests = [row for row in rows if index.category_of(row[0]) == Category.TEST]
     name = file_words(one.path)
@@ -188,7 +188,7 @@ def _main_test(one: FileModel) -> tuple[str, str]:
 
 def _users(one: FileModel) -> list[Piece]:
     index = one.index
-    paths = Counter(index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ()))
+    paths = Counter(index.path_of_file(user) for user in index.neighbours.users_of(one.ids.file))
     if not paths:
         return []
     if len(paths) <= 3:
