@@ -47,8 +47,8 @@ from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names, remote_extract, shared_cache
 from concordance.workflow.store_location import make_store
+from concordance.workflow.workers import forked, temp_folder
 from concordance.workflow.workers import pool as workers_pool
-from concordance.workflow.workers import temp_folder
 from concordance.workflow.workers.executor import Executor, FailedItem
 from concordance.workflow.workers.ray_executor import RayExecutor
 
@@ -344,6 +344,7 @@ class Build:
         writer.put_remarks(rows, recheck)
         return {"ruff": now, "ruff_problem": problem}
 
+    @forked.without_gc()
     def _link(self, writer: StoreWriter, before: LastBuild | None, state: StoreState) -> None:
         summary = self.summary
 

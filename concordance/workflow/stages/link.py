@@ -91,8 +91,7 @@ class Linking:
             self.c_tables, self.rows = previous_c_tables, writer.linkable(rows) if rows is not None else None
             return self.tree
         self.rows = writer.linkable(rows)
-        with forked.without_gc():
-            self._link_changed(before, self.tree, settings, imports_may_move, previous_c_tables)
+        self._link_changed(before, self.tree, settings, imports_may_move, previous_c_tables)
         return self.tree
 
     def _link_changed(

@@ -24,7 +24,6 @@ from concordance.facts.write import StoreWriter
 from concordance.link.languages import loading_languages
 from concordance.passes import clusters, cycles, layers, rank, test_reach
 from concordance.workflow.stages.bridges import CALLS
-from concordance.workflow.workers.forked import without_gc
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
 _PROSE = frozenset(("jupyter", "html"))  # languages of documents without a reader
@@ -42,11 +41,6 @@ class _File(NamedTuple):
 
 def run(writer: StoreWriter, bridges: Collection[int]) -> None:
     """Run all analyses; `bridges` are call edges between languages."""
-    with without_gc():
-        _run(writer, bridges)
-
-
-def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     edges, loads = writer.queries.edges_and_loads()
     whole = graph.join_graph(edges, writer.top)
     files = _files(writer)
@@ -62,11 +56,7 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
 
 def update(writer: StoreWriter) -> None:
     """Run the analyses whose results an update may have changed."""
-    with without_gc():
-        _update(writer, writer.delta)
-
-
-def _update(writer: StoreWriter, delta: Delta) -> None:
+    delta = writer.delta
     changed = [(old, new) for old, new in delta.links.values() if (old.edges, old.loads) != (new.edges, new.loads)]
     calls = delta.removed_calls or delta.added_calls
     if not changed and not calls and not delta.files_changed and not delta.tests_changed:
