@@ -1,6 +1,6 @@
 """The cache that several machines share: what one has read, no other parses again; nothing in it is trusted, and nothing depends on it.
 
-With a folder as the storage; other storages are reached through `fsspec` in the same way, but no test contacts a server.
+With a folder as the storage; `test_shared_cache_s3.py` has a server.
 """
 
 from __future__ import annotations

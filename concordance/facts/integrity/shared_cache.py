@@ -138,16 +138,29 @@ def public_address(address: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    name = type(error).__name__
+    name, code = type(error).__name__, _code_of_s3(error)
     if isinstance(error, ModuleNotFoundError | ImportError):
         return "it needs the extra `cache`: pip install 'repo-concordance[cache]'"
     if isinstance(error, PermissionError) or name in ("NoCredentialsError", "PartialCredentialsError"):
         return "access was denied; check the credentials"
     if isinstance(error, ConnectionError | TimeoutError) or "Connect" in name or "Timeout" in name:
         return "the server cannot be reached"
-    return error.strerror if isinstance(error, OSError) and error.strerror and error.errno in _LOCAL else name
+    if code in _FULL:
+        return "the storage is full"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such bucket or folder"
+    return error.strerror if isinstance(error, OSError) and error.strerror and error.errno in _LOCAL else code or name
 
 
+def _code_of_s3(error: Exception) -> str:
+    """Return the code in a server's answer, a word such as `SlowDown`; "" if there is none."""
+    response = getattr(error.__cause__ or error, "response", None)
+    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
+
+
+_CODE = re.compile(r"[A-Za-z]{1,40}")
+_FULL = ("XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "ServiceQuotaExceeded")
 _LOCAL = (2, 13, 17, 20, 21, 28, 30, 122)  # error numbers of a local disk, whose messages name nothing secret
 
 
