@@ -35,7 +35,7 @@ def test_every_module_is_listed() -> None:
             heading = str(name.parent).removeprefix("concordance/")
             assert re.search(rf"^#+ {heading}$", text, re.M) or heading == "concordance", f"{name} is missing"
         else:
-            assert f"(../{name})" in text, f"{name} is missing"
+            assert f"(../{name})" in text, f"{name} is missing: run `make golden`"
 
 
 def _exists(name: str) -> bool:
@@ -101,12 +101,12 @@ def test_the_table_of_languages_is_current() -> None:
         linker = linkers.get(language.name)
         rows.setdefault((linker is not None, hasattr(linker, "names")), []).append(language.title)
     table = re.findall(r"^\| (.*) \| yes \| (yes|no) \| (yes|no) \|$", (ROOT / "README.md").read_text(), re.M)
-    assert {(imports == "yes", names == "yes"): titles.split(", ") for titles, imports, names in table} == rows
+    assert {(imports == "yes", names == "yes"): titles.split(", ") for titles, imports, names in table} == rows, "see README.md"
 
 
 def test_every_language_has_a_case() -> None:
     for language in registry.languages():
-        assert list((ROOT / "tests" / "cases" / language.name).glob("*.md")), f"no case for {language.name}"
+        assert list((ROOT / "tests" / "cases" / language.name).glob("*.md")), f"no case in tests/cases/{language.name}"
 
 
 def test_help_has_an_example() -> None:

@@ -46,7 +46,7 @@ def test_case(case: Path) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {rule.id for rule in OURS} == {case.stem for case in HOME.glob("*.md")}
+    assert {rule.id for rule in OURS} == {case.stem for case in HOME.glob("*.md")}, "tests/cases/rules has one case for each"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.id)
