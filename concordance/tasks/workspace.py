@@ -1,4 +1,4 @@
-"""`concord workspace`: many repositories, asked and served as one.
+"""`concord workspace`: ask and browse many repositories as one.
 
 In: the folder of a workspace. Out: its `workspace.toml`, the stores of its repositories, and the catalogue that links
 them (`workflow/stages/catalogue.py`).
@@ -93,7 +93,7 @@ def add(paths: tuple[str, ...], name: str | None, folder: str | None) -> None:
     click.echo(f"{count_noun(len(known), 'repository', 'repositories')} listed; next: concord workspace build")
 
 
-@_group.command("remove")
+@_group.command("remove", short_help="Remove repositories from a workspace.")
 @click.argument("names", nargs=-1, required=True)
 @_WORKSPACE
 def remove(names: tuple[str, ...], folder: str | None) -> None:
@@ -111,7 +111,7 @@ def remove(names: tuple[str, ...], folder: str | None) -> None:
     click.echo(f"{count_noun(len(known), 'repository', 'repositories')} listed; next: concord workspace build")
 
 
-@_group.command("build")
+@_group.command("build", short_help="Update the repositories and the catalogue.")
 @click.argument("names", nargs=-1)
 @_WORKSPACE
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
@@ -141,7 +141,7 @@ def build(names: tuple[str, ...], folder: str | None, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-@_group.command("status")
+@_group.command("status", short_help="List the repositories and what is wrong.")
 @_WORKSPACE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def status(folder: str | None, as_json: bool) -> None:

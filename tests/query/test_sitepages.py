@@ -94,6 +94,15 @@ def test_history_of_a_build_without_commits_stays(grown: Path) -> None:
     index.facts.close()
 
 
+def test_files_that_were_all_changed_once_are_not_listed(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    _commit(folder, "2026-03-01", "Ann", **{f"a{n}.py": f"x = {n}\n" for n in range(60)})
+    index, _ = _opened(folder)
+    text = _words(_only(history.pages(index, "")))
+    assert "No file was changed more than once." in text and "a7.py" not in text
+    index.facts.close()
+
+
 def test_no_history_is_said(folder: Path) -> None:
     (folder / "a.py").write_text("x = 1\n")
     index, _ = _opened(folder)

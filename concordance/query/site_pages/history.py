@@ -78,6 +78,8 @@ def _plot(title: str, counts: Counter[str], words: str) -> list[Block]:
 
 def _most_changed(folder: str, summary: history.FolderHistory) -> list[Block]:
     ordered = sorted(summary.files.items(), key=lambda row: (-row[1][0], row[0]))
+    if len(ordered) > _FILES and ordered[0][1][0] == 1:
+        return [Heading(2, ["Most changed files"]), Text(["No file was changed more than once."])]
     start = len(folder) + 1 if folder else 0
     rows: list[list[Pieces]] = [
         [[Ref(To.FILE, path, "", path[start:])], [f"{times:,}"], [history.day_of(first)], [history.day_of(last)]]

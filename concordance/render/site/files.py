@@ -183,7 +183,7 @@ class Site:
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
             live=self.live, api=self.api, pages=[*outside, *links.pages], name=links.name, blame=blame,
-            around=links.around,
+            around=links.around if kind != OF_SEARCH else "",
         )  # fmt: skip
         return SiteFile(_bytes(page_frame.render_document(window)), HTML)
 
