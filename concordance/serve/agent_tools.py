@@ -144,7 +144,7 @@ class AgentTools:
     def prepare(self) -> Iterator[object]:
         """Read, step by step, the tables that many answers need, so that no call has to wait for all of them."""
         index = self._index()
-        yield index.text_shards, index.keys
+        yield self._show(index, ".")  # what agents are told to ask first, and what takes longest
         yield graph_of_targets(index)
         yield ask(index, "search", _COMMON, 1)
 
@@ -227,15 +227,16 @@ class _Call:
             raise UserError(f"{target} is a file", "Overrides are asked about a method or class, such as Cart.total")
         rows: list[Row] = []
         for place in subject:
-            near = [(one, "overrides it") for one, _ in self.index.facts.overriding(place.id)]
-            near += [(one, "is overridden by it") for one, _ in self.index.facts.overridden(place.id)]
-            near += [(one, "inherits from it") for one in self.index.facts.subclasses_of(place.id)]
-            near += [(one, "is a base of it") for one in self.index.facts.bases_of(place.id)]
-            known = self.index.facts.places(one for one, _ in near)
-            for identity, how in sorted(near, key=lambda one: self.index.order_of(one[0])):
+            near = [(one, "overrides it", trust) for one, trust in self.index.facts.overriding(place.id)]
+            near += [(one, "is overridden by it", trust) for one, trust in self.index.facts.overridden(place.id)]
+            family = self.index.facts.subclasses_of(place.id), self.index.facts.bases_of(place.id)
+            for ids, how in zip(family, ("inherits from it", "is a base of it"), strict=True):
+                near += [(one, how, int(Trust.UNIQUE_NAME)) for one in ids]
+            known = self.index.facts.places(one for one, _, _ in near)
+            for identity, how, trust in sorted(near, key=lambda one: self.index.order_of(one[0])):
                 other = known[identity]
                 row = {"path": other.path, "line": other.line, "qualified": full_name(other), "how": how}
-                rows.append({**row, "trust": Trust.UNIQUE_NAME.name.lower(), "by": "inheritance"})
+                rows.append({**row, "trust": Trust(trust).name.lower(), "by": "inheritance"})
         note = "" if rows else f"no overrides of {target} found: {files_searched(self.index)}"
         return self._of_rows(Answer(rows, ("path", "line", "qualified", "how"), len(rows), "", note), "inheritance")
 
@@ -259,8 +260,12 @@ class _Call:
         if lines is None:
             note = f"{path} has changed since it was indexed, or is not text"
             return self._of_rows(Answer([], (), 0, "", note), "", (path,))
-        start = min(max(1, int(self.given.get("start", start))), max(1, len(lines)))
-        end = min(int(self.given.get("end", end)), len(lines), start + _SLICE - 1)
+        start, end = int(self.given.get("start", start)), int(self.given.get("end", end))
+        if start > end and "end" not in self.given and ":" not in target:
+            end = start + _EXCERPT  # from a line after the definition on
+        if not 1 <= start <= max(1, len(lines)) or end < start:
+            raise UserError(f"{path} has no lines {start} to {end}", f"Its lines are 1 to {len(lines):,}")
+        end = min(end, len(lines), start + _SLICE - 1)
         links = self._links(path, start, end)
         while links and 3 * count_tokens(json.dumps(links)) > self.budget:  # the source matters more
             links.pop()
@@ -277,7 +282,7 @@ class _Call:
         remaining = f"{count_noun(end - last, 'more line')}: read with start={last + 1}" if last < end else ""
         text = "\n".join(f"{number}  {line}" for number, line in enumerate(shown, start))
         named = "\n".join(f"{link['name']} → {link['path']}:{link['line']} ({link['trust']})" for link in links)
-        structured = {**head, "end": last, "source": "\n".join(shown), "links": links}
+        structured = {**head, "end": last, "source": "\n".join(shown), "links": links, "by": "the file"}
         body = f"{path}:{start}-{last} of {len(lines)}\n{text}\n{named}".rstrip()
         return self._finished(structured, body, remaining, (path,))
 
@@ -311,7 +316,8 @@ class _Call:
 
     def _explain(self) -> ToolAnswer:
         pages = self.show(self.index, str(self.given["target"]))
-        text = _ANCHOR.sub("", _LINK.sub(r"\1", "\n\n".join(str(page["text"]) for page in pages)))
+        whole = "\n\n".join(_FOOTER.sub("", str(page["text"])) for page in pages)
+        text = _ANCHOR.sub("", _LINK.sub(r"\1", whole))
         parts = re.split(r"\n(?=#{1,4} )", text)
         parts.sort(key=lambda part: _ASIDE.match(part) is not None)
         shown: list[str] = []
@@ -329,7 +335,8 @@ class _Call:
         heads = ", ".join(part.partition("\n")[0].strip("# ") for part in dropped[:8])
         note = f"{count_noun(len(dropped), 'more section')} ({heads}): raise max_tokens" if dropped else ""
         body = "\n".join(shown)
-        return self._finished({"page": body}, body, note, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
+        structured = {"page": body, "by": "links of trust unique_name or better"}
+        return self._finished(structured, body, note, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
 
     # --- what all answers have
 
@@ -374,6 +381,7 @@ class _Call:
 
 
 _LINK = re.compile(r"\[([^\]\n]*)\](?:\((?!https?:)[^)\s]*\)|\[\d+\])")  # to pages, of which the agent has none
+_FOOTER = re.compile(r"\n---\n+\*Generated by [^\n*]*\*")
 _ANCHOR = re.compile(r'<a id="[^"]*"></a>|^\[\d+\]: .*\n?', re.M)
 _ASIDE = re.compile(r"## (?:File Metadata|Original Source|Cross-References)\b")  # what an agent needs least
 
@@ -381,7 +389,11 @@ _ASIDE = re.compile(r"## (?:File Metadata|Original Source|Cross-References)\b") 
 def _line(columns: tuple[str, ...], row: Row) -> str:
     """Return a row as one line of text: its place, then the other columns."""
     place = f"{row['path']}:{row['line']}" if row.get("path") and row.get("line") else str(row.get("path") or "")
-    rest = [_plain(row.get(name)) for name in columns if name not in ("path", "line")]
+    rest = [
+        count_noun(int(str(row[name])), "step") if name == "distance" and row.get(name) else _plain(row.get(name))
+        for name in columns
+        if name not in ("path", "line")
+    ]
     trust = f"({row['trust']})" if row.get("trust") and "trust" not in columns else ""
     return "  ".join(part for part in (place, *rest, trust) if part)
 

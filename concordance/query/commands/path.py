@@ -74,6 +74,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     if not rows:
         note = _overlap(words, set(begins), set(ends))
         searched = f"{count_noun(found.edges_visited, 'use')} searched by {found.edge_kinds}"
+        searched += "; a call whose target is not known is not followed"
         note = note or f"no chain found from {words[0]} to {words[1]}: {searched}"
         note += "" if found.whole else "; the search stopped early"
     columns = _COLUMNS if len(found.rows) < 2 else ("chain", *_COLUMNS)
