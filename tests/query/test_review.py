@@ -56,6 +56,20 @@ def test_a_review_lists_what_the_change_leaves_behind(rows: list[dict[str, Any]]
     assert [(row["path"], row["after"]["owners"]) for row in rows if row["kind"] == "owner"] == [("shop/cart.py", ["@till"])]
 
 
+def test_a_test_that_names_what_is_gone_runs_first(folder: Path) -> None:
+    test = "from shop import cart\n\n\ndef test_empty():\n    assert cart.empty_cart() == []\n"
+    program.write(folder, FILES | {"tests/test_empty.py": test, "CHANGES.md": "Added `empty_cart`.\n"})
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    (folder / "shop/cart.py").write_text(FILES["shop/cart.py"].replace("def empty_cart", "def no_cart"))
+    found = json.loads(concord("diff", "--review", "--json", "--repo", folder).stdout)
+    commands = [row["qualified"] for row in found if row["kind"] == "command"]
+    assert commands[0].startswith("pytest tests/test_empty.py::test_empty")
+    assert "test_empty" in {row["qualified"] for row in found if row["kind"] == "caller"}
+    assert "CHANGES.md" not in {row["path"] for row in found if row["kind"] == "document"}  # it tells of the past
+
+
 def test_statements_of_the_book_that_no_longer_hold(rows: list[dict[str, Any]]) -> None:
     said = {(row["path"], row["why"]) for row in rows if row["kind"] == "statement"}
     assert any(page == "shop/cart.py_docs.md" and "def total(prices, tax)" in text for page, text in said)

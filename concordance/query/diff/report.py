@@ -267,7 +267,7 @@ def _line(row: ChangeRow, inside: int) -> list[Piece]:
 
 
 def _where(before: rows.ChangePlace, after: rows.ChangePlace) -> str:
-    if before and after:
+    if before and after and before["line"] != after["line"]:
         return f" (line {before['line']} → {after['line']})"
     return f" (line {(after or before)['line']})"
 

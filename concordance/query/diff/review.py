@@ -31,7 +31,7 @@ from concordance.base.blocks import (
 from concordance.base.model import Category
 from concordance.extract.registry import is_prose
 from concordance.facts.read import SymbolPlace
-from concordance.query.answers import Row, category_rank
+from concordance.query.answers import Row, category_rank, full_name
 from concordance.query.commands import ask
 from concordance.query.diff.report import DiffReport, definition_blocks, section, truncated_list
 from concordance.query.diff.rows import ChangeRow
@@ -51,6 +51,9 @@ _CLAUSES = {"removed": "which was removed", "renamed": "which was renamed", "mov
             "signature": "whose signature changed", "value": "whose value changed",
             "body": "whose body changed"}  # fmt: skip
 _DUNDER = re.compile(r"__\w+__")
+_HISTORY = re.compile(  # documents of the past, which stay as they are
+    r"(?:^|/)(?:changes|change-?log|history|news|release[-_]?notes?)\b[^/]*$|(?:^|/)releases/", re.IGNORECASE
+)
 _CODE_LIKE = re.compile(r"\w*(?:_\w|[a-z][A-Z])\w*")  # names that no prose has by chance
 
 
@@ -99,20 +102,43 @@ class _ChangedName(NamedTuple):
 def build_review(index: Index, report: DiffReport, statements: list[ChangeRow], notes: list[str]) -> Review:
     """Compute the answer."""
     changed = list(_changed_names(index, report))
-    commands = join_commands(_first_tests(index, report))
     references = _references(index, report, changed, remarks := list(notes))
+    commands = join_commands(_first_tests(index, report, references))
     return Review(
         report, references, [ChangeRow("run first", "command", "", one) for one in commands],
         list(_documents(index, report, changed)), list(_owners(index, report)), statements, remarks,
     )  # fmt: skip
 
 
-def _first_tests(index: Index, report: DiffReport) -> list[str]:
-    """Return the commands of the tests to run first: those that were changed or added, then the nearest others."""
+def _first_tests(index: Index, report: DiffReport, references: list[ChangeRow]) -> list[str]:
+    """Return the commands of the tests to run first: those that were changed or added, those that name what is gone,
+    then the nearest others."""
     own = [place for row in report.touched if (place := _place_of(index, row)) is not None]
+    gone = _gone(report)
+    lines = ((row.path, int(str(row.after["line"]))) for row in references if row.after and row.after["of"] in gone)
+    broken = (place for path, line in lines for place in _tests_at(index, path, line))
     near = [str(row.after["run"]) for row in report.may_run if row.after]
-    found = (*(test_command(index, place) for place in own), *near)
+    found = (*(test_command(index, place) for place in (*own, *broken)), *near)
     return [command for command in dict.fromkeys(found) if command][:FIRST_TESTS]
+
+
+def _gone(report: DiffReport) -> set[str]:
+    """Return the names that definitions do not have any more."""
+    renamed = {row.why.removeprefix("from ") for row in report.symbols if row.change == "renamed"}
+    return renamed | {row.qualified for row in report.symbols if row.change == "removed"}
+
+
+def _tests_at(index: Index, path: str, line: int) -> Iterator[SymbolPlace]:
+    """Yield the tests around a line."""
+    tests = set(index.tests_in.get(path, ()))
+    file = index.open_file(path)
+    place = file.symbol_at(line)
+    while place >= 0:
+        identity = file.ids.id_at(place)
+        found = index.facts.place(identity) if identity in tests else None
+        if found is not None:
+            yield found
+        place = file.defined[place].parent
 
 
 def _place_of(index: Index, row: ChangeRow) -> SymbolPlace | None:
@@ -203,10 +229,12 @@ def _named(index: Index, one: _ChangedName) -> Iterator[Row]:
     pattern = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
     importers = {index.path_of(user) for _, user, _, _, _ in index.facts.users_of_file(one.path)}
     for path in sorted(importers - {one.path}):
-        for number, line in enumerate(index.open_file(path).lines() or (), 1):
+        file = index.open_file(path)
+        for number, line in enumerate(file.lines() or (), 1):
             if pattern.search(line):
+                place = index.facts.place(file.ids.id_at(file.symbol_at(number)))
                 known: Row = {"path": path, "line": number, "role": "mention", "trust": "candidate"}
-                yield {**known, "scope": "", "text": line.strip()}
+                yield {**known, "scope": full_name(place) if place is not None else "", "text": line.strip()}
 
 
 # --- documents and owners
@@ -226,7 +254,7 @@ def _documents(index: Index, report: DiffReport, changed: list[_ChangedName]) ->
     pattern = re.compile(rf"(?<![\w/-])(?:{'|'.join(parts)})(?![\w/-])")
     own = {row.path for row in report.files}
     for _, path, language, category in sorted(index.file_rows, key=lambda row: row[1]):
-        if category != Category.DOCUMENTATION or not is_prose(language) or path in own:
+        if category != Category.DOCUMENTATION or not is_prose(language) or path in own or _HISTORY.search(path):
             continue
         shown = 0
         for number, line in enumerate(index.open_file(path).lines() or (), 1):
