@@ -113,6 +113,8 @@ class Language:
     imports_folders: bool = False  # True if an import refers to all files of a folder
     imports_by_name: bool = False  # True if what is imported is a name, and linked as one
     import_verb: str = "imports"
+    base_verb: str = "extends"  # what a type does with its bases
+    heir_noun: tuple[str, str] = ("subclass", "subclasses")  # a type that does so, and several
     write_import: Callable[[Import], str] | None = None  # an import as one would write it for one name
     reexports: bool = False  # True if a file can offer what it imports under its own name
     orders_bases: bool = False  # True if a class has a method resolution order

@@ -189,8 +189,11 @@ class SimpleResolver:
             return (files[0], -1) if files else None
         if self._modules is not None:
             return self._path_target(files, [*row.module.split("::"), row.name])
+        owner = row.module.rpartition(".")[2]  # in Java, the class around what is imported
         for other in files:
             found = self._exported(other, row.name)
+            if found is None and owner and (outer := self._top_level_symbol(other, owner)) is not None:
+                found = self._member_of(outer, row.name)
             if found is not None:
                 return found
         return (files[0], -1) if files and row.name == "default" else None

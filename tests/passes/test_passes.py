@@ -364,7 +364,9 @@ def test_groups_of_many_files_take_about_a_second() -> None:
 def test_the_centre_of_a_cluster_is_shown_for_files_of_other_folders() -> None:
     paths = {1: "a/x/1.py", 2: "a/x/2.py", 3: "a/y/3.py", 4: "b/1.py", 5: "b/2.py", 6: "b/3.py", 7: "b/4.py"}
     paths |= dict(zip(range(10, 60), (f"c/{number}.py" for number in range(50)), strict=True))
-    assert cluster_centres([(2, [1, 2, 3]), (4, [4, 5]), (7, [6, 7]), (10, range(10, 60))], paths) == {"a/y/3.py": "a/x/2.py"}
+    assert cluster_centres([(2, [1, 2, 3]), (4, [4, 5]), (7, [6, 7]), (10, range(10, 60))], paths) == {
+        "a/y/3.py": "a/x/2.py"
+    }
 
 
 def test_which_parts_of_a_folder_use_which() -> None:
@@ -655,6 +657,11 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ),
         ({"p/Cargo.toml": '[package]\nname = "p"\n'}, "p/src/a.rs", "rust", "works", "cargo test -p p a::works -- --exact"),
         ({"pom.xml": ""}, "src/test/ATest.java", "java", "ATest.adds", "mvn test -Dtest=ATest#adds"),
+        ({"m/pom.xml": ""}, "m/src/test/ATest.java", "java", "", "mvn -f m test -Dtest=ATest"),
+        (
+            {"pom.xml": "<modules><module>m</module></modules>", "m/pom.xml": ""},
+            "m/src/test/ATest.java", "java", "", "mvn -pl m -am -Dsurefire.failIfNoSpecifiedTests=false test -Dtest=ATest",
+        ),
         ({"build.gradle": "", "gradlew": ""}, "src/test/ATest.java", "java", "ATest.adds", "./gradlew test --tests '*ATest.adds'"),
         ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "a.test.js", "javascript", "", "npx jest a.test.js"),
         ({"package.json": '{"scripts": {"test": "vitest"}}'}, "a.test.ts", "typescript", "", "npx vitest run a.test.ts"),
@@ -680,10 +687,10 @@ def test_commands_are_joined_where_the_program_takes_several_names() -> None:
     assert join_commands(both) == ["python a.py -k '*.A.b_*' -k '*.A.d_*'", "python a.py A.c"]
     assert join_commands(["t --gtest_filter=S.a", "t --gtest_filter='*/P.a/*'"]) == ["t --gtest_filter='S.a:*/P.a/*'"]
     assert join_commands(["ctest -R '^A$'", "ctest -R '^B$'"]) == ["ctest -R '^A$'", "ctest -R '^B$'"]
-    assert join_commands(["go test . -run '^A$'", "go test . -run '^B$'"]) == [
-        "go test . -run '^A$'",
-        "go test . -run '^B$'",
-    ]
+    both = ["go test . -run '^A$'", "go test ./p -run '^A$'", "go test . -run '^B$'"]
+    assert join_commands(both) == ["go test . -run '^(A|B)$'", "go test ./p -run '^A$'"]
+    maven = [f"mvn test -Dtest={name}" for name in ("A#x", "B", "A#y")]
+    assert join_commands(maven) == ["mvn test -Dtest=A#x+y,B"]
 
 
 def test_a_program_is_found_through_lists_globs_and_loops() -> None:

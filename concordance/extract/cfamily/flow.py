@@ -68,6 +68,7 @@ class _CFlow:
         self.calls = Calls(self.data, lists)
         self.values = CExpressions(woven, self.data, self.calls)
         self.within = {d.place: d.within for d in draft.definitions if d.within}
+        self.fixtures = symbol_flags.fixtures(draft)
         self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by their end
         self.using = self._directives()
         self.enclosing_scope = self._enclosing_scopes()
@@ -127,11 +128,15 @@ class _CFlow:
         for place, scope in enumerate(self.woven.scopes):
             if scope.parent < 0 or scope.kind in ("class", "namespace") or place in used:
                 found.append(place)
-            elif scope.symbol in self.within and scope.kind == "function":
-                found.append(first.setdefault((found[scope.parent], self.within[scope.symbol]), place))
+            elif scope.kind == "function" and (around := self._class_around(scope.symbol)):
+                found.append(first.setdefault((found[scope.parent], around), place))
             else:
                 found.append(found[scope.parent])
         return found
+
+    def _class_around(self, symbol: int) -> tuple[str, ...]:
+        """Return the names of the class that a function is defined for: a method outside it, or a test of a fixture."""
+        return self.within.get(symbol) or self.fixtures.get(symbol, ())
 
     def _names(self) -> None:
         """Give every name its expression; the local tables save the cost of calling `expression` for repeated parts."""

@@ -25,6 +25,8 @@ FRIEND = 16  # written in a class, but belongs to the enclosing namespace
 ALIAS = 32  # an alias of a namespace
 SPECIAL = 64  # a template specialisation
 VIRTUAL = 128
+# A test of googletest whose body is a method of a class derived from the fixture.
+_FIXTURE_TEST = re.compile(r"(?:TEST_[FP]|TYPED_TEST(?:_P)?)\(\s*(\w+)")
 _STATIC = frozenset((Kind.FUNCTION, Kind.VARIABLE, Kind.CONSTANT))
 _VIRTUAL = frozenset(("virtual", "override", "final", "= 0", "=0"))
 _QUALIFIERS = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
@@ -44,6 +46,17 @@ def columns(draft: Draft, symbols: Sequence[Symbol], special: set[int], word: Ca
         "symbol_arity": pack_column(arity),
         "symbol_form": pack_column(forms),
     }
+
+
+def fixture_of(name: str) -> str:
+    """Return the class whose members a test sees, given its name as written, `TEST_F(Class, name)`; "" if none."""
+    match = _FIXTURE_TEST.match(name)
+    return match[1] if match is not None else ""
+
+
+def fixtures(draft: Draft) -> dict[int, tuple[str, ...]]:
+    """Return the name of the fixture of each test that has one, by its place."""
+    return {d.place: (fixture,) for d in draft.definitions if (fixture := fixture_of(d.name))}
 
 
 def _flags(symbol: Symbol) -> int:

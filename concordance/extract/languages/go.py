@@ -62,6 +62,8 @@ LANGUAGE = Language(
     aliases=("golang",),
     tests=TestConventions(find=_tests, command=_test_command, settings=("go.mod",)),
     imports_folders=True,
+    base_verb="embeds",
+    heir_noun=("type that embeds it", "types that embed it"),
     doc_markup=DocMarkup.GODOC | DocMarkup.BRACKET_LINKS,
     doc_code="go",
     environment=_ENVIRONMENT,

@@ -7,6 +7,7 @@ so that they are not mistaken for members of the enclosing method.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from functools import partial
 
@@ -49,9 +50,19 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     if build is None:
         return None
     if build.endswith("pom.xml"):
-        return lambda name: f"mvn test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
+        maven = _maven(build.rpartition("/")[0], b"<module>" in files.text("pom.xml"))
+        return lambda name: f"{maven} test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
     gradle = "./gradlew" if "gradlew" in files.named("gradlew") else "gradle"
     return lambda name: f"{gradle} test --tests '*{stem}{f'.{_last(name)}' if name else ''}'"
+
+
+def _maven(module: str, has_parent: bool) -> str:
+    """Return the start of a command for a module; modules that it needs are built, too, and have no such tests."""
+    if not module:
+        return "mvn"
+    if not has_parent:
+        return f"mvn -f {shlex.quote(module)}"
+    return f"mvn -pl {shlex.quote(module)} -am -Dsurefire.failIfNoSpecifiedTests=false"
 
 
 def _last(name: str) -> str:

@@ -385,6 +385,8 @@ LANGUAGE = Language(
     tests=TestConventions(find=_tests, beside_code=True, command=_test_command, settings=("Cargo.toml",)),
     imports_by_name=True,
     reexports=True,
+    base_verb="implements",
+    heir_noun=("type that implements it", "types that implement it"),
     doc_markup=DocMarkup.MARKDOWN | DocMarkup.RUSTDOC | DocMarkup.BRACKET_LINKS,
     doc_code="rust",
     environment=_ENVIRONMENT,

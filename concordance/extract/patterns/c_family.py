@@ -167,12 +167,8 @@ def _operators(file: PatternContext) -> Iterator[Place]:
             names.setdefault(symbol.parent, []).append(place)
     for parent, places in names.items():
         listed = ", ".join(dict.fromkeys(file.symbols[one].name.removeprefix("operator").strip() for one in places))
-        yield Place(
-            file.symbols[places[0]].line,
-            parent if parent >= 0 and file.symbols[parent].kind != Kind.NAMESPACE else -1,
-            "",
-            listed,
-        )
+        line, is_member = file.symbols[places[0]].line, parent >= 0 and file.symbols[parent].kind != Kind.NAMESPACE
+        yield Place(line, parent, "", listed) if is_member else Place(line, -1, listed)
 
 
 def _lazy_statics(file: PatternContext) -> Iterator[Place]:

@@ -119,12 +119,21 @@ _GO: tuple[tuple[str, Finder], ...] = (
     ("Once", _declared("field_declaration var_spec", "name", b"sync.Once")),
     ("Table of test cases", _declared("short_var_declaration", "left", b"[]struct")),
 )  # fmt: skip
+_UNSAFE_ITEMS = _tree("function_modifiers impl_item", r"unsafe\s+(fn\s+\w+|impl\b(?:<[^<>]*>)?\s*[\w:]+)", b"unsafe")
+
+
+def _unsafe(file: PatternContext) -> Iterator[Place]:
+    """Yield unsafe functions and implementations, and unsafe blocks, which have no name."""
+    blocks = _tree("unsafe_block", r"unsafe\s*(\{)", b"unsafe")
+    places = [*_UNSAFE_ITEMS(file), *(Place(place.line, -1, "", "block") for place in blocks(file))]
+    yield from sorted(places, key=lambda place: place.line)
+
+
 _RUST: tuple[tuple[str, Finder], ...] = (
     ("Traits", _of_kind(Kind.INTERFACE)), ("Trait implementation", _implementations),
     ("Derived traits", _tree("attribute_item", r"#\[derive\(([^)]+)\)", b"#[derive(")),
     ("Macros", _of_kind(Kind.MACRO)),
-    ("Unsafe code",
-     _tree("unsafe_block function_modifiers impl_item", r"unsafe\s+(\{|fn\s+\w+|impl\b)", b"unsafe")),
+    ("Unsafe code", _unsafe),
     ("Asynchronous functions", _asynchronous),
     ("Conditional compilation",
      _tree("attribute_item inner_attribute_item", r"#!?\[cfg\(((?!test\))[^\]\n]+)\)\]", b"#[cfg(", b"#![cfg(")),

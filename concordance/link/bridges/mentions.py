@@ -28,6 +28,7 @@ _ADDRESS = "the end of a web address"  # perhaps of another repository
 _LISTED = "listed"  # one of the arguments of a command, without an extension
 _PATTERN, _MATCHED = "pattern", "a pattern of paths"
 _MAX_MATCHES = 100  # files that a pattern matches; one with more says little about each
+_CLASS_FILES = (".java", ".kt", ".scala", ".groovy")  # of a class, in the folder of its package
 _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 
@@ -135,8 +136,14 @@ class _FilesByEnd:
         return self._by_folder.get(folder, [])
 
     def _dotted(self, word: str) -> list[str]:
-        """Return the Python files of the longest part of a dotted name that is a module, or of a whole package."""
+        """Return the Python files of the longest part of a dotted name that is a module, or of a whole package; or the
+        file of a class with the name of its package, as reflection loads it."""
         parts = word.split(".")
+        if len(parts) > _LEAST_PARTS and parts[-1][:1].isupper():
+            named = self._ending(self._by_stem.get(parts[-1], ()), "/".join(parts))
+            classes = [path for path in named if path.endswith(_CLASS_FILES)]
+            if classes:
+                return classes
         while len(parts) >= _LEAST_PARTS:
             files = self._ending(self._by_stem.get(parts[-1], ()), "/".join(parts))
             found = [path for path in files if path.endswith(".py")]

@@ -8,6 +8,7 @@ what a file includes takes precedence over what it does not. A macro is in every
 from __future__ import annotations
 
 from concordance.base.model import SymbolRelation, Trust
+from concordance.extract.cfamily.symbol_flags import fixture_of
 from concordance.link.cfamily.expression_types import TYPES, ExpressionTypes
 from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.scopes import (
@@ -106,12 +107,29 @@ class ExpressionResolver(ExpressionTypes):
                 found = self.table.out_of_class_scopes.get(view.number << SHIFT | symbol - 1)
             if found is not None:
                 return found, tuple(using)
+            fixture = self._fixture(view, symbol - 1) if symbol else -1
+            if fixture >= 0:
+                using.append((False, fixture))
             for word in ("using namespace", "using"):
                 place = file.name_index.get(word)
                 variable = file.variables.get((at, place)) if place is not None else None
                 if variable is not None:
                     using += [(word == "using", value) for value in view.bindings[variable]]
             at = file.scope_parent[at] - 1
+
+    @staticmethod
+    def _fixture(view: FileScope, symbol: int) -> int:
+        """Return an expression for the class whose members a googletest sees: `TEST_F(Class, name)`; -1 if none."""
+        fixture = fixture_of(view.names[view.file.symbol_name[symbol]])
+        if not fixture:
+            return -1
+        found = view.fixtures.get(fixture)
+        if found is None:
+            word = view.file.name_index.get(fixture)
+            rows = enumerate(zip(view.op, view.left, strict=True))
+            named = (place for place, (op, left) in rows if op == LOOKUP and left == word)
+            found = view.fixtures[fixture] = next(named, -1)
+        return found
 
     def _look_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
         """Look up a name in a scope; a scope number plus the number of scopes restricts it to namespaces and types."""

@@ -236,9 +236,9 @@ class FileScope:
     """One C-family file as a scope; caches the results for its expressions."""
 
     __slots__ = (
-        "aliased", "answers", "bindings", "bit_of", "file", "has_directives", "includes", "left", "named", "names",
-        "nominated", "number", "op", "right", "scopes", "starts", "symbol_scopes", "types", "values", "visible",
-        "with_caches",
+        "aliased", "answers", "bindings", "bit_of", "file", "fixtures", "has_directives", "includes", "left", "named",
+        "names", "nominated", "number", "op", "right", "scopes", "starts", "symbol_scopes", "types", "values",
+        "visible", "with_caches",
     )  # fmt: skip
 
     def __init__(
@@ -256,6 +256,7 @@ class FileScope:
         self.types: dict[int, Type | None] = {}  # by expression: the type it names
         self.values: dict[int, Type | None] = {}  # by expression: the type of its value
         self.starts: dict[int, Start] = {}  # by scope
+        self.fixtures: dict[str, int] = {}  # by the name of a test's fixture: an expression that names it, or -1
         self.has_directives: dict[CScope, bool] = {}  # whether `using namespace` affects a scope
         self.nominated: dict[CScope, tuple[CScope, ...]] = {}  # what `using namespace` brings into a scope
         self.aliased: dict[ScopeMember, CScope | None] = {}  # the namespace of each alias `namespace a = b;`

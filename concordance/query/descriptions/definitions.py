@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
-from concordance.base.model import File, Kind
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, File, Kind
 from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.delta import Aspect
@@ -46,11 +46,16 @@ _LOGGER = re.compile(r"_*log(?:ger|ging)?_*\Z", re.I)
 
 
 def top_level_symbols(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
-    """Return the definitions at the top level or directly in namespaces, with their positions."""
+    """Return the definitions at the top level or directly in namespaces, with their positions.
+
+    Methods count even if their class is in the file; the types and constants of a Rust `impl` do not.
+    """
     symbols = facts.symbols
+    types = {symbol.key for symbol in symbols if symbol.kind in TYPE_KINDS}
     return [
         (place, symbol) for place, symbol in enumerate(symbols)
         if symbol.kind not in _OPEN and (symbol.parent < 0 or _is_open(symbols, symbol.parent))
+        and (symbol.kind in EXECUTABLE_KINDS or symbol.key.rpartition(".")[0] not in types)
     ]  # fmt: skip
 
 
@@ -172,6 +177,8 @@ def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], limit:
         return [count_noun(len(symbols), one, many)]
     names: list[Piece] = [Ref(To.SYMBOL, path, s.key, s.name) for s in symbols[: limit + (len(symbols) == limit + 1)]]
     left = len(symbols) - len(names)
+    if path.endswith(".rs") and one == "interface":
+        one, many = "trait", "traits"
     return [
         f"the {one if len(symbols) == 1 else many} ",
         *join_in_sentence([*names, *([f"{left:,} more"] if left else [])]),

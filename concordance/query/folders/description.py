@@ -63,7 +63,10 @@ def describe_folder(index: Index, folder: str) -> Pieces:
             return quote_sentence(index, description.path, sentence, description.words)
     if documented := _package_documentation(index, folder):
         return documented
-    return _by_facts(index, folders(index).all[folder])
+    here = folders(index).all[folder]
+    only = here.folders[0] if len(here.folders) == 1 and not here.files else ""
+    inner = describe_folder(index, only) if only else []
+    return inner if any(isinstance(piece, Cite) for piece in inner) else _by_facts(index, here)
 
 
 def _package_documentation(index: Index, folder: str) -> list[Piece]:
@@ -166,5 +169,8 @@ def author_blocks(index: Index, folder: str) -> list[Block]:
                 Text([Ref(To.FILE, description.path, "", description.path.rpartition("/")[2]), ":", words.cite()]),
                 words.block(),
             ]
+    here = folders(index).all[folder]
+    if not blocks and not here.files and len(here.folders) == 1:
+        return author_blocks(index, here.folders[0])
     documented = _package_documentation(index, folder) if not blocks else []
     return [Text(documented)] if documented else blocks

@@ -40,6 +40,7 @@ _PROVIDED = 4  # definitions named in the sentence about what a folder provides
 _NAMED = 5  # parts of the repository named in a sentence
 _MAX_FILES = 10
 _CONCEPTS = 8
+_EVIDENT = 4  # a definition that fewer than a fourth of the users use does not explain why they use the file
 _SIGNATURE = 100  # characters up to which a signature is shown in place of a missing description
 
 
@@ -200,6 +201,8 @@ def important_table(index: Index, paths: Sequence[str], folder: str) -> Table:
     for path in paths:
         label = path[len(folder) + 1 :] if folder else path
         rows.append([[Ref(To.FILE, path, "", label)], describe_in_row(index, path), importance_reason(index, path)])
+    if not any(row[-1] for row in rows):
+        return Table(["File", "What it is"], [row[:-1] for row in rows])
     return Table(["File", "What it is", "Why it matters"], rows)
 
 
@@ -209,9 +212,9 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
     best = most_used_definition(index, path)
     if not users and best is None:
         tests = ledger(index).tests[path]
-        return [count_noun(tests, "test")] if tests else [count_noun(ledger(index).files[path].lines, "line")]
+        return [count_noun(tests, "test")] if tests else []
     found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
-    if best is not None:
+    if best is not None and _EVIDENT * best.times >= users:
         times = best.times
         how = "all for " if times >= users > 1 else "for " if times >= users else "most often for "
         found += [", " if found else "", how, ref_of(index, best.id, short=True)]

@@ -97,6 +97,10 @@ def join_commands(commands: Iterable[str]) -> list[str]:
         if "_filter=" in command:  # of googletest
             start, separator, name = command.partition("_filter=")
             start, separator, name = f"{start}_filter=", ":", name.strip("'")
+        elif name.startswith("-Dtest="):  # of Maven
+            start, separator, name = f"{start} -Dtest=", ",", name.removeprefix("-Dtest=")
+        elif start.endswith(" -run"):  # of Go: one expression
+            start, separator, name = f"{start} ", "|", name.strip("'^$")
         elif start.endswith(" -k"):  # an option that is repeated, and applies to all names
             separator = " -k "
         elif start != "pytest" and not start.startswith("python "):
@@ -107,4 +111,17 @@ def join_commands(commands: Iterable[str]) -> list[str]:
 
 def _join(start: str, separator: str, names: Sequence[str]) -> str:
     joined = separator.join(names)
+    if separator == "|":
+        return f"{start}'^{joined}$'" if len(names) == 1 else f"{start}'^({joined})$'"
+    if separator == ",":
+        return start + _join_methods(names)
     return start + shlex.quote(joined) if separator == ":" else f"{start} {joined}".rstrip()
+
+
+def _join_methods(names: Sequence[str]) -> str:
+    """Return the tests of Maven's plug-in Surefire, with the methods of one class in one place: `A#x+y,B`."""
+    methods: dict[str, list[str]] = {}
+    for name in names:
+        owner, _, method = name.partition("#")
+        methods.setdefault(owner, []).extend([method] if method else [])
+    return ",".join(f"{owner}#{'+'.join(inside)}" if inside else owner for owner, inside in methods.items())

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concordance.base.blocks import Piece, Ref, To, count_noun, join_in_sentence
-from concordance.base.model import File, Skip, Trust
+from concordance.base.model import File, Kind, Skip, Trust
 from concordance.extract.registry import is_analysed, language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
@@ -67,7 +67,17 @@ def no_users(one: FileModel) -> list[Piece]:
         return ["No import or use of its names was found; ", *_listed(others), f" {names} its package."]
     if any(identity in one.index.tests for identity in one.ids):
         return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
+    if _runs_with_its_package(one):
+        return [f"No reference to it was found{_limits(one.file)}; imports of its package run it."]
     return [f"No reference to it was found{_limits(one.file)}."]
+
+
+def _runs_with_its_package(one: FileModel) -> bool:
+    """True if imports name the package of a file, not the file, and load all of its files."""
+    language = language_of(one.file.language)
+    if not language.imports_folders or language.imports_by_name:
+        return False
+    return all(symbol.kind != Kind.NAMESPACE or symbol.name != "main" for symbol in one.symbols)
 
 
 def _or_use(file: File) -> str:

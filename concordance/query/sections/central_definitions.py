@@ -14,6 +14,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Mono, Piece, join_in_sentence
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Symbol, Trust
 from concordance.extract.registry import language_of
+from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.descriptions.definitions import is_logger, is_switch
 from concordance.query.index.file_model import IMPORT, FileModel
 from concordance.query.markup import first_sentence
@@ -23,6 +24,7 @@ _TEST_SETUP = frozenset(
     ("setUp", "tearDown", "setUpClass", "tearDownClass", "setUpTestData", "setup_method", "teardown_method")
 )
 _ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\s+")
+_OWNER_KINDS = TYPE_KINDS | {Kind.TYPE}
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
 _MAX_MEMBERS = 4  # members of an undocumented class that are named
@@ -89,15 +91,34 @@ def _letters(name: str) -> str:
 def _top_level(one: FileModel) -> list[int]:
     """Return the places of the definitions at the top level or in namespaces, without forward declarations."""
     found: list[int] = []
-    left = one.children.get(-1, [])[::-1]
+    left, owners = one.children.get(-1, [])[::-1], _types_by_key(one)
     while left:
         place = left.pop()
         symbol = one.symbols[place]
         if symbol.kind in _OPEN_KINDS:
             left += reversed(one.children.get(place, []))
-        elif _is_listed(symbol):
+        elif _is_listed(symbol) and symbol.key.rpartition(".")[0] not in owners:
             found.append(place)
     return found
+
+
+@memoised_in_object
+def _types_by_key(one: FileModel) -> dict[str, int]:
+    """Return the types of a file by key: in Go, Rust and C++, members may be defined outside of their type."""
+    return {
+        symbol.key: place for place, symbol in enumerate(one.symbols)
+        if symbol.kind in _OWNER_KINDS and not (symbol.declaration and symbol.kind in TYPE_KINDS)
+    }  # fmt: skip
+
+
+def _members(one: FileModel, place: int) -> list[int]:
+    """Return the members of a type, wherever in the file they are defined."""
+    key, inside = one.symbols[place].key, one.children.get(place, [])
+    outside = [
+        other for other, symbol in enumerate(one.symbols)
+        if symbol.parent != place and symbol.key.rpartition(".")[0] == key
+    ]  # fmt: skip
+    return [*inside, *outside]
 
 
 def _is_listed(symbol: Symbol) -> bool:
@@ -132,11 +153,14 @@ def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int,
     users = {index.path_of_file(user) for user in index.neighbours.users_of(one.ids.file)}
     found: dict[int, set[str]] = {}
     direct: dict[int, set[str]] = {}
+    owners = _types_by_key(one)
     for place, uses in one.users.items():
         top = place
-        while top >= 0 and one.symbols[top].parent >= 0:
+        while top >= 0:
             parent = one.symbols[top].parent
-            if one.symbols[parent].kind in _OPEN_KINDS:
+            if parent < 0 or one.symbols[parent].kind in _OPEN_KINDS:
+                parent = owners.get(one.symbols[top].key.rpartition(".")[0], -1)
+            if parent < 0:
                 break
             top = parent
         least = Trust.UNIQUE_NAME if top == place else Trust.VIA_IMPORT  # members often share their names with others'
@@ -159,7 +183,7 @@ def explain(one: FileModel, place: int) -> list[Piece]:
     about_parameter = sentence.partition(" ")[0] in {one.name for one in symbol.parameters}
     if sentence and not about_parameter:
         return [f" — {sentence}"]
-    if symbol.kind in TYPE_KINDS:
+    if symbol.kind in _OWNER_KINDS:
         return _bases_and_members(one, place)
     signature = " ".join(symbol.signature.split())
     return [" — ", Mono(signature)] if symbol.parameters and len(signature) <= _MAX_SIGNATURE else []
@@ -169,7 +193,7 @@ def _bases_and_members(one: FileModel, place: int) -> list[Piece]:
     """Return what a class without documentation extends, and its most used public methods."""
     symbol = one.symbols[place]
     inside = [
-        inner for inner in one.children.get(place, [])
+        inner for inner in _members(one, place)
         if one.symbols[inner].kind in EXECUTABLE_KINDS and not is_private(one, inner)
         and not _is_special(one.symbols[inner])
     ]  # fmt: skip
@@ -178,7 +202,8 @@ def _bases_and_members(one: FileModel, place: int) -> list[Piece]:
     found: list[Piece] = []
     if symbol.bases:
         names_of_bases = [_ACCESS.sub("", base) for base in symbol.bases[:3]]
-        found += [", extends ", *join_in_sentence([Mono(base) for base in names_of_bases])]
+        verb = language_of(one.file.language).base_verb
+        found += [f", {verb} ", *join_in_sentence([Mono(base) for base in names_of_bases])]
     if names:
         shown: list[Piece] = [one.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
         left = len(names) - len(shown)

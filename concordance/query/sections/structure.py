@@ -308,7 +308,7 @@ class Structure:
             yield join_with_commas([Mono(one) for one in modifiers])
         bases = self._bases(place)
         if bases:
-            yield ["extends ", *join_with_commas(bases)]
+            yield [f"{language_of(self.language).base_verb} ", *join_with_commas(bases)]
         over = self.about.overridden.get(place, [])
         if over:
             yield ["overrides ", *join_with_commas([self.about.ref(one) for one in over])]

@@ -17,7 +17,7 @@ from concordance.extract.registry import language_of
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.reachability import command_of
-from concordance.query.index.graphs.test_directness import RankedTest, TestedSubject, is_stub
+from concordance.query.index.graphs.test_directness import RankedTest, TestedSubject, is_stub, same_name_tests
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import join_commands
 
@@ -34,8 +34,15 @@ def own_tests(one: FileModel) -> list[int]:
 
 @memoised_in_object
 def ranked_tests(one: FileModel) -> list[RankedTest]:
-    """Return the near tests of a file, most direct first."""
-    return page_subject(one).rank(one.index.tests_of(one.path).near)
+    """Return the near tests of a file, most direct first.
+
+    First come the tests in the test file of the same name that use the file, even if no call from them was found.
+    """
+    subject = page_subject(one)
+    ranked = subject.rank(one.index.tests_of(one.path).near)
+    met, namesakes = {test.id for test in ranked}, same_name_tests(one.index, one.path)
+    missed = [test for test in subject.direct() if test not in met and one.index.path_of(test) in namesakes]
+    return [*subject.rank((test, 0) for test in missed), *ranked] if ranked else []
 
 
 @memoised_in_object

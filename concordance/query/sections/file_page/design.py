@@ -7,7 +7,7 @@ change with every commit elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from concordance.base.blocks import (
     Block,
@@ -26,6 +26,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import TYPE_KINDS, Category
+from concordance.extract.registry import language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
 from concordance.query.search.absence import no_users
@@ -43,7 +44,7 @@ def blocks(one: FileModel) -> list[Block]:
     index, file = one.index, one.ids.file
     used, users = index.neighbours.uses_of(file), index.neighbours.users_of(file)
     found: list[Block] = []
-    standing = [Item(pieces) for pieces in _position_items(one, len(used), len(users))]
+    standing = [Item(pieces) for pieces in _position_items(one, used, users)]
     if standing:
         found.append(Items(standing))
     if used or users:
@@ -54,22 +55,22 @@ def blocks(one: FileModel) -> list[Block]:
     return [Heading(3, ["Role in the repository"]), *found]
 
 
-def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
+def _position_items(one: FileModel, used: Collection[int], users: Collection[int]) -> Iterator[list[Piece]]:
     """Yield the file's place among the others, as far as it is special: most files are in the middle of everything."""
     index, path = one.index, one.path
     layer = index.layers.get(path)
     if used:
-        yield [Strong("Uses"), f": {count_noun(used, 'file')}"]
+        yield [Strong("Uses"), f": {count_noun(len(used), 'file')}"]
     if users:
-        yield [Strong("Used by"), f": {count_noun(users, 'file')}"]
-    if layer in (Band.BASE, Band.TOP) and (used or users):
+        yield [Strong("Used by"), f": {count_noun(len(users), 'file')}"]
+    if users and layer in (Band.BASE, Band.TOP):  # that nothing uses a file is said in words
         yield [Strong("Layer"), f": {layer}"]
     band = index.bands.get(path, "")
     if band and users:
         yield [Strong("Rank"), f": {band} of all files"]
     centre = index.clusters.get(path, "")
-    # A test is no centre of a source.
-    if centre and (index.category_of(centre) != Category.TEST or one.file.category == Category.TEST):
+    # A cluster is worth naming if the file is tied to its centre; a test says nothing of the code that it tests.
+    if centre and one.file.category != Category.TEST and index.file_id(centre) in {*used, *users}:
         yield [Strong("Cluster"), ": around ", Ref(To.FILE, centre, "", centre)]
     cycle = index.cycles.get(path, ())
     if cycle:
@@ -119,7 +120,7 @@ def _hierarchy(one: FileModel) -> list[Block]:
             pieces += [" ← ", *join_in_sentence([one.ref(base) for base in bases])]
         if parent >= 0:
             below = one.subclasses[parent]
-            pieces += [f" → {count_noun(len(below), 'subclass', 'subclasses')}"]
+            pieces += [f" → {count_noun(len(below), *language_of(one.file.language).heir_noun)}"]
             if len(below) <= _MAX_BOXES:
                 pieces += [": ", *join_in_sentence([one.ref(heir) for heir in below])]
         items.append(Item(pieces))

@@ -5,7 +5,7 @@ In: the model of a file. Out: blocks. Examples are copied from files that use it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from concordance.base.blocks import (
     Block,
@@ -32,6 +32,7 @@ from concordance.query.index.graphs.bridges import bridges_to
 from concordance.query.index.graphs.reachability import STEPS
 from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub, loading_package, same_name_tests
 from concordance.query.index.repository import Index
+from concordance.query.index.test_commands import join_commands
 from concordance.query.search.absence import not_analysed
 from concordance.query.sections.examples import Example, find_examples
 from concordance.query.sections.tested_by import (
@@ -49,6 +50,7 @@ TITLE = Section.TESTING.value
 ORDER = 80
 
 _NO_FUNCTIONS = "It defines no named functions."
+_MAX_OTHER_FILES = 5  # test files that are named because of what uses the file, or of its package
 MAX_TESTS = 6  # tests that are named; the others are counted by file
 
 
@@ -136,11 +138,81 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     note = ", which has its name" if items else ""
     items += [Item([Ref(To.FILE, path, "", path), note]) for path in same]
     heading = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
+    others_tests = [] if items or not_analysed(one.file) else _tests_of_users(one)
+    if others_tests:
+        yield from _tests_of_others(one, "files that use it", others_tests)
+        return
+    beside = [] if items or not_analysed(one.file) else _tests_beside(one)
+    if beside:
+        yield from _in_package(one, beside)
+        return
+    same_package = [] if items or not_analysed(one.file) else _nearest_tests(one, _package_files(one))
+    if same_package:
+        yield from _tests_of_others(one, "other files of its package", same_package)
+        return
     yield Text([_no_caller(one, heading)])
     left = len(items) - MAX_TEST_FILES
     cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
     if items:
         yield Items([*items[:MAX_TEST_FILES], *cut])
+
+
+def _tests_of_users(one: FileModel) -> list[int]:
+    """Return the tests nearest to the files that use a file, best first."""
+    index = one.index
+    users = {index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ())}
+    users |= {index.path_of(row.source) for row in bridges_to(one) if row.trust > Trust.CANDIDATE}
+    return _nearest_tests(one, sorted(users - {one.path}))
+
+
+def _nearest_tests(one: FileModel, paths: Iterable[str]) -> list[int]:
+    """Return the tests nearest to some files, best first."""
+    index, steps = one.index, dict[int, int]()
+    for path in paths:
+        for test, distance in index.tests_of(path).near:
+            steps[test] = min(distance, steps.get(test, distance))
+    return [test.id for test in page_subject(one).rank(steps.items())]
+
+
+def _package_files(one: FileModel) -> list[str]:
+    """Return the other files in the folder of a file, if the folder is a package that is compiled as a whole."""
+    if one.file.category != Category.SOURCE or not language_of(one.file.language).imports_folders:
+        return []
+    return [path for path in one.index.files_in(one.path.rpartition("/")[0]) if path != one.path]
+
+
+def _tests_beside(one: FileModel) -> list[str]:
+    """Return the test files in the package of a file."""
+    return [path for path in _package_files(one) if one.index.has_tests_in(path)]
+
+
+def _in_package(one: FileModel, beside: Sequence[str]) -> Iterator[Block]:
+    """Yield the test files in the package of a file into which no call from a test was found."""
+    yield Text([f"{_no_call(one)} Tests of its package:"])
+    refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in beside[:_MAX_OTHER_FILES]]
+    left = len(beside) - len(refs)
+    yield Items([*(Item([ref]) for ref in refs), *([Item([count_noun(left, "other test file")])] if left else [])])
+    commands = join_commands(one.index.runners.command(path, one.file.language, "") for path in beside)
+    if commands:
+        yield Code("".join(f"{command}\n" for command in commands), "bash")
+
+
+def _no_call(one: FileModel) -> str:
+    is_called = any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
+    return f"No call to it from a test was found; {NOT_FOLLOWED}." if is_called else _NO_FUNCTIONS
+
+
+def _tests_of_others(one: FileModel, others: str, tests: Sequence[int]) -> Iterator[Block]:
+    """Yield the tests of other files, for a file into which no call from a test was found."""
+    index = one.index
+    named, by_file = tests[:MAX_TESTS], group_by_file(index, tests)
+    yield Text([f"{_no_call(one)} Tests that reach {others}:"])
+    left = len(by_file) - _MAX_OTHER_FILES
+    items = [_test_file(index, path, by_file[path], named) for path in list(by_file)[:_MAX_OTHER_FILES]]
+    yield Items([*items, *([Item([count_noun(left, "other test file")])] if left > 0 else [])])
+    commands = test_commands(index, named)
+    if commands:
+        yield Code("".join(f"{command}\n" for command in commands), "bash")
 
 
 def _no_code(one: FileModel) -> str:
