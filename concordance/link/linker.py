@@ -25,6 +25,7 @@ from concordance.base.model import (
     role_bit,
     unpack_column,
 )
+from concordance.extract.registry import language_of
 from concordance.facts.codec import pack, pack_foreign_names, pack_targets
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
@@ -179,17 +180,31 @@ class Linker:
                     uses[key] = (roles, int(trust), times)
                 elif trust or not had[1]:
                     uses[key] = (had[0] | roles, max(had[1], int(trust)), had[2] + times)
+        is_package = language_of(file.language).imports_folders
+        used_files = {self.world.file_number(key >> _ID_BITS) for key in uses} if is_package else set()
         for loaded in self.world.targets(file):
-            for path in loaded.paths[:1]:
-                number = self.world.number.get(path)
-                if number is not None:
-                    key = self.world.files[number].id << _ID_BITS | whole
-                    roles, best, times = uses.get(key, (0, 0, 0))
-                    uses[key] = (roles | _IMPORT, max(best, int(Trust.VIA_IMPORT)), times)
+            path = (
+                self._package_file(loaded.paths, used_files) if is_package else loaded.paths[0] if loaded.paths else ""
+            )
+            number = self.world.number.get(path)
+            if number is not None:
+                key = self.world.files[number].id << _ID_BITS | whole
+                roles, best, times = uses.get(key, (0, 0, 0))
+                uses[key] = (roles | _IMPORT, max(best, int(Trust.VIA_IMPORT)), times)
         uses.pop(whole << _ID_BITS | whole, None)
         pairs = ([key >> _ID_BITS for key in uses], [key & _ID_MASK for key in uses])
         columns = (*pairs, *map(list, zip(*uses.values(), strict=True))) if uses else ()
         return tuple(map(pack_column, columns)), missed
+
+    def _package_file(self, paths: tuple[str, ...], used: set[int]) -> str:
+        """Return the file that stands for an imported package: the only one, or, if nothing in the package is used by
+        name, the one that is named like its folder; "" if the files that are used stand for it."""
+        if len(paths) < 2:
+            return paths[0] if paths else ""
+        if any(self.world.number.get(path) in used for path in paths):
+            return ""
+        folder = paths[0].rpartition("/")[0].rpartition("/")[2]
+        return next((path for path in paths if path.rpartition("/")[2].partition(".")[0] == folder), paths[0])
 
     def _is_type(self, identity: int) -> bool:
         owner, symbol = self.world.owner(identity)

@@ -101,13 +101,23 @@ class SimpleResolver:
                 place = called[0] if called else None
             else:
                 place = self.place(file, use)
-            if place is None:
+            if place is None or (place[1] < 0 and self._is_whole_package(file, place)):
                 continue
             inside = place[0].number == file.number and op in (Op.NAME, Op.SYMBOL)
             trust = Trust.EXACT if inside or (op == Op.MEMBER and place[1] >= 0) else Trust.VIA_IMPORT
             rule = "scope" if inside else "member" if op == Op.MEMBER else "package" if op == Op.LOOKUP else "import"
             rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
         return rows
+
+    def _is_whole_package(self, file: LoadedFlow, place: Place) -> bool:
+        """True if a file stands for a package of several files, which is none of them, to use what is in it."""
+        if self._package is None:
+            return False
+        imports, path = file.flow.imports, place[0].path
+        return any(
+            len(target.paths) > 1 and target.paths[0] == path and row.alias != "_"
+            for row, target in zip(imports, self.world.targets(file), strict=False)
+        )
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases."""

@@ -266,6 +266,10 @@ class LinkWorld:
         """Return the number of the file that an id belongs to."""
         return self._owners[identity]
 
+    def file_number(self, identity: int) -> int:
+        """Return the number of the file that an id belongs to."""
+        return self._owners[identity]
+
     def owner(self, identity: int) -> tuple[LoadedFlow, int]:
         """Return the file that an id belongs to, and the symbol's index in it (-1: the file itself)."""
         number = self._owners[identity]

@@ -30,6 +30,7 @@ from concordance.extract.reading.value_syntax import ValueSyntax
 from concordance.extract.text.source_text import Source
 
 _TEST = re.compile(r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b")
+_CLASS_PATH = re.compile(r"(?:^|/)src/\w+/java/([\w/]+)\.java\Z")
 _BUILDS = ("pom.xml", "build.gradle", "build.gradle.kts")
 
 
@@ -46,6 +47,8 @@ def _tests(facts: FileFacts, path: str) -> list[int]:
 
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     stem = path.rpartition("/")[2].partition(".")[0]
+    if len(files.named(f"{stem}.java")) > 1 and (inside := _CLASS_PATH.search(path)):
+        stem = inside[1].replace("/", ".")
     build = next(files.nearest(path, *_BUILDS), None)
     if build is None:
         return None
@@ -53,7 +56,7 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
         maven = _maven(build.rpartition("/")[0], b"<module>" in files.text("pom.xml"))
         return lambda name: f"{maven} test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
     gradle = "./gradlew" if "gradlew" in files.named("gradlew") else "gradle"
-    return lambda name: f"{gradle} test --tests '*{stem}{f'.{_last(name)}' if name else ''}'"
+    return lambda name: f"{gradle} test --tests '{'' if '.' in stem else '*'}{stem}{f'.{_last(name)}' if name else ''}'"
 
 
 def _maven(module: str, has_parent: bool) -> str:

@@ -139,11 +139,16 @@ class CFamilyLinker:
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases that are in the repository; a forward declaration has none."""
-        if symbol < 0 or not file.related_expressions(symbol, SymbolRelation.BASE):
+        view = self.resolver.view(file.number)
+        scope = view.symbol_scopes[symbol + 1] if symbol >= 0 else None
+        if scope is None:
             return []
-        scope = self.resolver.view(file.number).symbol_scopes[symbol + 1]
-        above = self.resolver.bases(scope) if scope is not None else []
-        return [self._id(self._definition(base[0].codes)) for base in above if base[0] is not None and base[0].codes]
+        # Only those that this definition states: one of the same name in another file may be a class of its own.
+        stated = [
+            self.resolver.type_named(view, value) for value in file.related_expressions(symbol, SymbolRelation.BASE)
+        ]
+        above = dict.fromkeys(base[0] for base in stated if base is not None and base[0] is not scope)
+        return [self._id(self._definition(base.codes)) for base in above if base is not None and base.codes]
 
     def _flags(self, code: int) -> int:
         return self.world.load(code >> SHIFT).flow.symbol_flags[code & MASK]

@@ -64,7 +64,7 @@ def describe_folder(index: Index, folder: str) -> Pieces:
     if documented := _package_documentation(index, folder):
         return documented
     here = folders(index).all[folder]
-    only = here.folders[0] if len(here.folders) == 1 and not here.files else ""
+    only = here.folders[0] if len(here.folders) == 1 and not here.files and here.count > 1 else ""
     inner = describe_folder(index, only) if only else []
     return inner if any(isinstance(piece, Cite) for piece in inner) else _by_facts(index, here)
 

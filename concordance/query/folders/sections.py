@@ -214,7 +214,7 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
         tests = ledger(index).tests[path]
         return [count_noun(tests, "test")] if tests else []
     found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
-    if best is not None and _EVIDENT * best.times >= users:
+    if best is not None and _EVIDENT * best.times >= users and (best.times > 1 or users < 2):
         times = best.times
         how = "all for " if times >= users > 1 else "for " if times >= users else "most often for "
         found += [", " if found else "", how, ref_of(index, best.id, short=True)]

@@ -48,14 +48,16 @@ def unread_languages(index: Index) -> str:
 def no_users(one: FileModel) -> list[Piece]:
     """Return what is known about a file for which no import and no use of a name was found in other files."""
     others, is_sure = _referring_files(one.index, [one.path])
-    if others:
+    declared = [other for place, other in one.counterparts.items() if not one.symbols[place].declaration]
+    headers = sorted({one.index.path_of(other) for other in declared})
+    if others and not headers:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
         linked = f"No import {_or_use(one.file)}was found; " if is_linked(one.file) else ""
         return [linked, *_listed(others), f" {refer}: see Across Languages."]
-    declared = [other for place, other in one.counterparts.items() if not one.symbols[place].declaration]
-    headers = sorted({one.index.path_of(other) for other in declared})
     if headers:
         declare = "declares" if len(headers) == 1 else "declare"
+        if others:
+            return [*_listed(headers), f" {declare} names that it defines; other references: see Across Languages."]
         other = f"no other reference to it was found{_limits(one.file)}."
         return [*_listed(headers), f" {declare} names that it defines; {other}"]
     if one.path.endswith("/__init__.py"):

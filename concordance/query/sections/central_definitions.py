@@ -27,6 +27,7 @@ _ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\s+")
 _OWNER_KINDS = TYPE_KINDS | {Kind.TYPE}
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
+_MAX_BASES = 3  # bases that are named
 _MAX_MEMBERS = 4  # members of an undocumented class that are named
 _MAX_SIGNATURE = 100  # characters of a signature that is shown in place of a missing description
 
@@ -201,9 +202,12 @@ def _bases_and_members(one: FileModel, place: int) -> list[Piece]:
     names = list({one.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]
     found: list[Piece] = []
     if symbol.bases:
-        names_of_bases = [_ACCESS.sub("", base) for base in symbol.bases[:3]]
+        names_of_bases = [_ACCESS.sub("", base) for base in symbol.bases]
+        left = len(names_of_bases) - _MAX_BASES
+        shown_bases: list[Piece] = [Mono(base) for base in names_of_bases[: _MAX_BASES + (left == 1)]]
+        shown_bases += [f"{left} more"] if left > 1 else []
         verb = language_of(one.file.language).base_verb
-        found += [f", {verb} ", *join_in_sentence([Mono(base) for base in names_of_bases])]
+        found += [f", {verb} ", *join_in_sentence(shown_bases)]
     if names:
         shown: list[Piece] = [one.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
         left = len(names) - len(shown)

@@ -160,7 +160,9 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
 def _tests_of_users(one: FileModel) -> list[int]:
     """Return the tests nearest to the files that use a file, best first."""
     index = one.index
-    users = {index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ())}
+    twins = {index.path_of(other) for other in one.counterparts.values()}  # what uses a source includes its header
+    files = [one.ids.file, *(index.file_id(path) for path in twins)]
+    users = {index.path_of_file(user) for file in files for user in index.neighbours.users.get(file, ())} | twins
     users |= {index.path_of(row.source) for row in bridges_to(one) if row.trust > Trust.CANDIDATE}
     return _nearest_tests(one, sorted(users - {one.path}))
 
