@@ -87,7 +87,7 @@ def _parallel(file: PatternContext) -> Iterator[Place]:
 def _anonymous_namespaces(file: PatternContext) -> Iterator[Place]:
     for symbol in file.symbols:
         if symbol.kind == Kind.NAMESPACE and symbol.name == "(anonymous)":
-            yield Place(symbol.line, -1, "namespace", count_noun(symbol.end_line - symbol.start_line + 1, "line"))
+            yield Place(symbol.line, -1, "", count_noun(symbol.end_line - symbol.start_line + 1, "line"))
 
 
 def _abstract(file: PatternContext) -> Iterator[Place]:

@@ -105,7 +105,8 @@ def _is_about_parameter(sentence: str, function: SymbolHead) -> bool:
 
 def own_description(file: File, doc: str) -> str:
     """Return what a file says about itself, without legal text; "" if that is not a description of it."""
-    words = without_licence(doc) if _is_read(file) else ""
+    is_sample = file.type == "Plain text" and file.category in (Category.TEST, Category.DATA)  # it describes nothing
+    words = without_licence(doc) if _is_read(file) and not is_sample else ""
     return words if words and first_sentence(words, file.language, _stem(file)) else ""
 
 

@@ -24,7 +24,7 @@ from concordance.base.blocks import (
     count_noun,
     join_in_sentence,
 )
-from concordance.base.model import Category
+from concordance.base.model import Category, Kind
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import Folder, folders
@@ -119,13 +119,17 @@ def concept_item(index: Index, row: KeyDefinition) -> Item:
     where: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
     pieces: list[Piece] = [
         ref_of(index, row.id),
-        f", {row.kind} in ",
+        f", {_kind_word(row.kind, row.path)} in ",
         where,
         f", used in {count_noun(row.times, 'file')}",
     ]
     if not row.words and row.signature and len(row.signature) <= _SIGNATURE:
         return Item([*pieces, ": ", Mono(row.signature)])
     return Item([*pieces, *([": ", *row.words] if row.words else [])])
+
+
+def _kind_word(kind: str, path: str) -> str:
+    return "trait" if kind == Kind.INTERFACE and path.endswith(".rs") else kind
 
 
 # --- dependencies between parts

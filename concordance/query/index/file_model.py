@@ -211,12 +211,13 @@ class FileModel:
             return {}
         found: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
-            if symbol.kind in EXECUTABLE_KINDS or symbol.kind in TYPE_KINDS:
-                others = [
-                    one for one in self.index.namesakes(symbol.key, not symbol.declaration) if not self.is_own(one)
-                ]
-                if len(others) == 1:
-                    found[place] = others[0]
+            is_local = symbol.kind == Kind.FUNCTION and not symbol.public  # static, or in an unnamed namespace
+            if (symbol.kind in EXECUTABLE_KINDS or symbol.kind in TYPE_KINDS) and not is_local:
+                namesakes = self.index.namesakes(symbol.key, not symbol.declaration)
+                others = [one for one in namesakes if not self.is_own(one)]
+                twins = [one for one in others if _bare(self.index.path_of(one)) == _bare(self.path)]
+                if len(others) == 1 or len(twins) == 1:
+                    found[place] = (twins or others)[0]
         return found
 
     @cached_property
@@ -324,3 +325,8 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
 
 
 _MAX_NAME_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address
+
+
+def _bare(path: str) -> str:
+    """Return the name of a file without its folder and its ending."""
+    return path.rpartition("/")[2].rpartition(".")[0]

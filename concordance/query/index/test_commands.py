@@ -103,7 +103,7 @@ def join_commands(commands: Iterable[str]) -> list[str]:
             start, separator, name = f"{start} ", "|", name.strip("'^$")
         elif start.endswith(" -k"):  # an option that is repeated, and applies to all names
             separator = " -k "
-        elif start != "pytest" and not start.startswith("python "):
+        elif start not in ("pytest", "npx vitest run", "npx jest") and not start.startswith("python "):
             start, name = command, ""
         found.setdefault((start, separator), []).append(name)
     return [_join(start, separator, names) for (start, separator), names in found.items()]

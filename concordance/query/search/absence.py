@@ -47,6 +47,8 @@ def unread_languages(index: Index) -> str:
 
 def no_users(one: FileModel) -> list[Piece]:
     """Return what is known about a file for which no import and no use of a name was found in other files."""
+    if one.file.skip == Skip.SYMLINK:
+        return ["Uses of a symbolic link are listed for the file that it leads to."]
     others, is_sure = _referring_files(one.index, [one.path])
     declared = [other for place, other in one.counterparts.items() if not one.symbols[place].declaration]
     headers = sorted({one.index.path_of(other) for other in declared})

@@ -130,17 +130,19 @@ def file_words(path: str) -> str:
 def same_name_tests(index: Index, path: str) -> list[str]:
     """Return the test file of a file's name, if there is no other file of this name in its language.
 
-    If there is none in its language, it may be in another. Files among the tests often share a name without testing one
-    another: there, and in another language, the name must be that of a test.
+    If there is none in its language, it may be in another, if the name is that of a test. Files among the tests often
+    share a name without testing one another, unless one drives the other from another language.
     """
     language = index.language_of(path)
     every = [one for one in index.neighbours.with_stem_of(path) if one != path]
     own = [one for one in every if index.language_of(one) == language]
+    is_test = index.category_of(path) == Category.TEST
+    if is_test and own:
+        return []
     same = own or [one for one in every if is_named_as_test(one)]
     if len(same) != 1 or index.category_of(same[0]) != Category.TEST:
         return []
-    is_clear = bool(own) and index.category_of(path) != Category.TEST
-    return same if is_clear or is_named_as_test(same[0]) else []
+    return same if own or is_named_as_test(same[0]) else []
 
 
 def is_stub(path: str) -> bool:

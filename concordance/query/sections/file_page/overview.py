@@ -65,7 +65,8 @@ def _nothing_found(one: FileModel) -> str:
     if not one.file.size:
         return "Empty."
     is_read = one.file.skip == Skip.NONE and one.file.language in ("", "text", *readers())
-    return "No definitions found." if is_read else not_analysed(one.file) or f"{one.file.type}: not analysed."
+    type_ = f"{one.file.type[:1].upper()}{one.file.type[1:]}"
+    return "No definitions found." if is_read else not_analysed(one.file) or f"{type_}: not analysed."
 
 
 def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:

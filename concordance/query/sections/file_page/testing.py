@@ -87,8 +87,23 @@ def _testing(one: FileModel) -> list[Block]:
         farther = count_noun(found.farther, "other test")
         more.append(f"{farther} may reach it through other code, up to {STEPS} calls away.")
     blocks += [Text(more)] if more else []
+    blocks += _other_users(one, by_file)
     commands = test_commands(index, named)
     return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
+
+
+def _other_users(one: FileModel, listed: Collection[str]) -> list[Block]:
+    """Return the test files that use the file, but of which no test was found to run it."""
+    index = one.index
+    users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
+    others = sorted(path for path in users if path not in listed and index.category_of(path) == Category.TEST)
+    if not others:
+        return []
+    refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in others[:_MAX_OTHER_FILES]]
+    left = len(others) - len(refs)
+    refs += [count_noun(left, "other file")] if left else []
+    use = "uses" if len(others) == 1 else "use"
+    return [Text([*join_in_sentence(refs), f" {use} it, too."])]
 
 
 def _by_package(one: FileModel, package: str, near: Sequence[tuple[int, int]]) -> Iterator[Block]:
@@ -138,13 +153,18 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     note = ", which has its name" if items else ""
     items += [Item([Ref(To.FILE, path, "", path), note]) for path in same]
     heading = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
-    others_tests = [] if items or not_analysed(one.file) else _tests_of_users(one)
+    users_of = [] if items or not_analysed(one.file) else _users_of(one)
+    others_tests = _nearest_tests(one, users_of)
     if others_tests:
         yield from _tests_of_others(one, "files that use it", others_tests)
         return
+    using = _tests_using(index, users_of)
+    if using:
+        yield from _test_files(one, "Test files that use files that use it", using)
+        return
     beside = [] if items or not_analysed(one.file) else _tests_beside(one)
     if beside:
-        yield from _in_package(one, beside)
+        yield from _test_files(one, "Tests of its package", beside)
         return
     same_package = [] if items or not_analysed(one.file) else _nearest_tests(one, _package_files(one))
     if same_package:
@@ -157,14 +177,20 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
         yield Items([*items[:MAX_TEST_FILES], *cut])
 
 
-def _tests_of_users(one: FileModel) -> list[int]:
-    """Return the tests nearest to the files that use a file, best first."""
+def _users_of(one: FileModel) -> list[str]:
+    """Return the files that use a file, or the header of what it defines."""
     index = one.index
     twins = {index.path_of(other) for other in one.counterparts.values()}  # what uses a source includes its header
     files = [one.ids.file, *(index.file_id(path) for path in twins)]
-    users = {index.path_of_file(user) for file in files for user in index.neighbours.users.get(file, ())} | twins
+    users = {index.path_of_file(user) for file in files for user in index.neighbours.users_of(file)} | twins
     users |= {index.path_of(row.source) for row in bridges_to(one) if row.trust > Trust.CANDIDATE}
-    return _nearest_tests(one, sorted(users - {one.path}))
+    return sorted(users - {one.path})
+
+
+def _tests_using(index: Index, paths: Iterable[str]) -> list[str]:
+    """Return the test files that use some files."""
+    users = {user for path in paths for user in index.neighbours.users_of(index.file_id(path))}
+    return sorted(path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
 
 
 def _nearest_tests(one: FileModel, paths: Iterable[str]) -> list[int]:
@@ -188,13 +214,15 @@ def _tests_beside(one: FileModel) -> list[str]:
     return [path for path in _package_files(one) if one.index.has_tests_in(path)]
 
 
-def _in_package(one: FileModel, beside: Sequence[str]) -> Iterator[Block]:
-    """Yield the test files in the package of a file into which no call from a test was found."""
-    yield Text([f"{_no_call(one)} Tests of its package:"])
-    refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in beside[:_MAX_OTHER_FILES]]
-    left = len(beside) - len(refs)
+def _test_files(one: FileModel, what: str, paths: Sequence[str]) -> Iterator[Block]:
+    """Yield test files that may run a file into which no call from a test was found."""
+    yield Text([f"{_no_call(one)} {what}:"])
+    refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in paths[:_MAX_OTHER_FILES]]
+    left = len(paths) - len(refs)
     yield Items([*(Item([ref]) for ref in refs), *([Item([count_noun(left, "other test file")])] if left else [])])
-    commands = join_commands(one.index.runners.command(path, one.file.language, "") for path in beside)
+    index = one.index
+    shown = paths[:_MAX_OTHER_FILES]
+    commands = join_commands(index.runners.command(path, index.language_of(path), "") for path in shown)
     if commands:
         yield Code("".join(f"{command}\n" for command in commands), "bash")
 
