@@ -19,7 +19,7 @@ from functools import cache, partial
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from concordance.base import forks
+from concordance.base import forks, startup
 from concordance.base.errors import ConcordanceError
 from concordance.workflow.workers import pool, temp_folder
 from concordance.workflow.workers.executor import FailedItem
@@ -78,6 +78,7 @@ def _connect(address: str, jobs: int, folder: str) -> Any:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_task_oom_retries", str(_RETRIES_ALONE))
     if not address:
+        os.environ["PYTHONPATH"] = os.pathsep.join(startup.child_path())  # the workers' program is this one
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # then Ray listens on loopback only
         os.environ["RAY_AUTH_MODE"] = "token"  # of this run: nobody else on this machine can send tasks
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
