@@ -171,10 +171,13 @@ def test_rust_modules(folder: Path) -> None:
         "shop/docs/cart.md": "What a customer is about to buy.\n\n# More\n",
         "shop/src/till/mod.rs": "use crate::{Price, cart::Cart};\n\nmod drawer;\npub use self::drawer::Drawer;\n",
         "shop/src/till/drawer.rs": "pub struct Drawer;\n",
+        "shop/src/till/coin/mod.rs": "mod cent;\npub use self::cent::Cent;\npub struct Coin;\npub struct Note;\n",
+        "shop/src/till/coin/cent.rs": "pub struct Cent;\n",
         "shop/src/till/open/mod.rs": "use crate::Price;\n\npub struct Lid(Price);\n",
     })  # fmt: skip
     assert line(index, "shop/src/cart/mod.rs") == "shop/docs/cart.md: “What a customer is about to buy.”"
     assert line(index, "shop/src/till/mod.rs") == "re-exports 1 name of drawer"
+    assert line(index, "shop/src/till/coin/mod.rs") == "defines the structs Coin and Note"
     assert line(index, "shop/src/till/open/mod.rs") == "defines the struct Lid"
 
 

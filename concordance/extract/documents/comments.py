@@ -148,8 +148,18 @@ class Comments:
             and self._is_line_comment(first - 1) and self.stands_alone(first - 1)
         ):  # fmt: skip
             first -= 1
+        if line_comment and first > 0 and self._is_documentation_above(first):
+            first = at = first - 1  # the line between it and the definition is a remark: `//@Immutable`
         words = self._words(first, at)
         return "" if is_legal(words) or self._is_section_title(first, at, words) else words
+
+    def _is_documentation_above(self, place: int) -> bool:
+        """True if a documentation comment in a block ends right above a line comment that is not marked as one."""
+        data, (start, _), (above, _) = self.source.data, self.spans[place], self.spans[place - 1]
+        return (
+            data.startswith(b"/**", above) and not data.startswith(_MARKED, start) and self.stands_alone(place - 1)
+            and self.ends[place - 1] == self.starts[place] - 1
+        )  # fmt: skip
 
     def apart(self, line: int, name: str) -> str:
         """Return the first of the comments above the one on a definition, a blank line between each, that opens with

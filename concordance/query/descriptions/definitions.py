@@ -145,7 +145,8 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     groups = group_by_kind(notable_definitions(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
     if not groups or not heavy or is_package_file(file):
-        reexports = reexport_summary(index, file, facts)
+        own = sum(len(group[2]) for group in heavy)
+        reexports = reexport_summary(index, file, facts, own)
         if reexports:
             return reexports
     if (
@@ -234,8 +235,9 @@ def is_package_file(file: File) -> bool:
     return file.path.rpartition("/")[2].partition(".")[0] in _PACKAGE_FILES.get(file.language, ())
 
 
-def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """Return what a file re-exports: the names that it imports from other files of the repository and offers."""
+def reexport_summary(index: Index, file: File, facts: FileOutline, least: int = 0) -> list[Piece]:
+    """Return what a file re-exports: the names that it imports from other files of the repository and offers; nothing
+    if these are fewer than `least`."""
     if not language_of(file.language).reexports:
         return []
     if not is_package_file(file) and facts.exports is None:
@@ -258,6 +260,8 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
     best: list[Piece] = [Ref(To.FILE, path, "", _module(path)) for path, _ in sources.most_common(shown)]
     modules = join_in_sentence([*best, *([f"{len(sources) - shown} more"] if len(sources) > shown else [])])
     number = len(names - {"*"})
+    if number < least and not whole:
+        return []
     if whole:
         return [f"re-exports {'names' if number else 'all names'} of ", *modules]
     return [f"re-exports {count_noun(number, 'name')} of ", *modules]
