@@ -217,7 +217,7 @@ def _bytes(root: str, path: str, name: str) -> bytes | None:
     if os.path.islink(path) and not os.path.realpath(path).startswith(inside):
         if name == SHARED:
             return None
-        raise UserError(f"{name} is a link that leads out of the repository", "Replace it by a regular file")
+        raise UserError(f"{name} is a link that leads out of the repository", "Replace it with a regular file")
     try:
         with open_regular_file(path) as file:
             return file.read(_SHARED_BYTES if name == SHARED else _BYTES + 1)

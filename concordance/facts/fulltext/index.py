@@ -149,9 +149,7 @@ class TextWriter:
     def __init__(self, folder: str, store: str | None) -> None:
         """`store` identifies the store that the build starts from; None if there is none."""
         self.folder = os.path.join(folder, "text")
-        apart = None if store is None else outdated_paths(folder, store)
-        self.is_new = apart is None
-        self.outdated = apart or frozenset()  # paths to update or remove in addition to what has changed
+        self.is_new = store is None or outdated_paths(folder, store) is None
         self._store = store or ""
         self._changed_paths: set[str] = set()
         self.target = f"{self.folder}.{os.getpid()}.new" if self.is_new else self.folder

@@ -180,5 +180,5 @@ def _unpack_records(stream: _HashedStream, folder: str, cache: Cache) -> Archive
                 for piece in stream.pieces(size):
                     file.write(piece)
         else:
-            raise ArchiveRefused(f"The file contains {name!r}, which is no file of a store", "Do not use this file")
+            raise ArchiveRefused(f"The file contains {name!r}, which is not part of a store", "Do not use this file")
     raise EOFError

@@ -67,9 +67,9 @@ def time_in_words(minutes: int) -> str:
     return count_noun(hours, "hour")
 
 
-def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) -> list[ReadingStep]:
+def reading_path(index: Index, paths: Sequence[str]) -> list[ReadingStep]:
     """Return the files of the given folders to read first, as far as possible each after those that it uses."""
-    return _in_order(index, files_to_read(index, paths, limit))
+    return _in_order(index, files_to_read(index, paths, _MAX_STEPS))
 
 
 def _in_order(index: Index, chosen: Sequence[str]) -> list[ReadingStep]:

@@ -327,10 +327,10 @@ def _value(symbol: SymbolHead) -> str:
     return symbol.signature.partition(" = ")[2].strip().strip("\"'")
 
 
-def _names(path: str, symbols: list[SymbolHead], limit: int = _MAX_NAMES) -> list[Piece]:
+def _names(path: str, symbols: list[SymbolHead]) -> list[Piece]:
     """Return a list of names: all if there are few, else the first ones and how many more there are."""
     distinct = list({symbol.name: symbol for symbol in symbols}.values())
-    few = distinct[: limit + (len(distinct) == limit + 1)]
+    few = distinct[: _MAX_NAMES + (len(distinct) == _MAX_NAMES + 1)]
     left = len(distinct) - len(few)
     names: list[Piece] = [Ref(To.SYMBOL, path, symbol.key, symbol.name) for symbol in few]
     return join_in_sentence([*names, *([f"{left:,} more"] if left else [])])

@@ -364,7 +364,7 @@ def _unknown(index: Index, question: str) -> UnknownName:
     parts = _parts(question)
     file = index.facts.file(question)
     if file is not None and file.skip == Skip.SUBMODULE:
-        return UnknownName(f"{question} is another repository", "Ask there")
+        return UnknownName(f"{question} is another repository", "Ask in that repository")
     if file is not None:
         return UnknownName(f"{question} is a file", "Give a NAME, or PATH:LINE:COL in that file")
     if _LINE.fullmatch(question):

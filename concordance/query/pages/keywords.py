@@ -223,7 +223,7 @@ def _map(
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Yield each section of the file's page with the keywords it contains."""
-    purpose = file_keywords.TextWords(_words_in(one, _PURPOSE))
+    purpose = file_keywords.TextWords(_purpose_text(one))
     stated = [term.text for term in concepts if purpose.has(term.text)]
     first = _names_in(one, _PURPOSE)
     lowered = {name.lower() for name in first}
@@ -301,10 +301,10 @@ def _names_around(one: FileModel, lines: set[int]) -> Iterator[str]:
             yield one.symbols[place].name
 
 
-def _words_in(one: FileModel, title: str) -> str:
-    """Return the text of a section without formatting."""
+def _purpose_text(one: FileModel) -> str:
+    """Return the text of the section about the file's purpose, without formatting."""
     words: list[str] = []
-    for piece in pieces_of(sections(one).get(title, [])):
+    for piece in pieces_of(sections(one).get(_PURPOSE, [])):
         if isinstance(piece, str):
             words.append(piece)
         elif isinstance(piece, Ref):

@@ -44,7 +44,7 @@ def write_section(root: str, section: str) -> bool:
         except FileNotFoundError:
             before = b""
         except NotRegularFile as error:
-            advice = "Replace it by a file, or write the section by hand"
+            advice = "Replace it with a file, or write the section by hand"
             raise UserError(f"{FILE} in {root} is a link or not a regular file", advice) from error
         after = replace_section(before, section)
         if after == before:
@@ -73,5 +73,5 @@ def replace_section(before: bytes, section: str) -> bytes:
     if len(begins) != 1 or len(ends) != 1 or ends < begins:
         numbers = ", ".join(str(number + 1) for number in sorted(begins + ends))
         advice = f"Leave one line `{_BEGIN_START} -->` and after it one line `{END}`, or remove them all"
-        raise UserError(f"the marks of the section in {FILE} are incomplete (lines {numbers})", advice)
+        raise UserError(f"the markers of the section in {FILE} are incomplete (lines {numbers})", advice)
     return "".join((*lines[: begins[0]], *own, *lines[ends[0] + 1 :])).encode()
