@@ -28,7 +28,7 @@ def test_a_part_with_many_tests_is_a_part_and_scripts_are_not(tmp_path: Path) ->
         },
     )  # fmt: skip
     parts = section(tmp_path, "Main Parts")
-    assert "All of them are in [`src`]" in parts
+    assert "The following parts are all in [`src`]" in parts
     assert "| [`one`]" in parts and "| [`two`]" in parts and "scripts" not in parts
 
 

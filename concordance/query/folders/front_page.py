@@ -163,7 +163,7 @@ def parts_table(index: Index) -> list[Block]:
             rows.append([[name], describe(index, part.path), _main_definition(index, part.path)])
     if len(rows) < 2:
         return []
-    where = [Text(["All of them are in ", Ref(To.INDEX, common, "", common), "."])] if common else []
+    where = [Text(["The following parts are all in ", Ref(To.INDEX, common, "", common), "."])] if common else []
     return [*where, Table(["Part", "What it does", "Begin with"], rows)]
 
 
