@@ -479,17 +479,10 @@ def directive_blocks(reader: BlockReader, name: str, argument: str, body: Sequen
         return [MarkdownBlock("text", f"Image: {shown}"), *(reader.convert(lines) if name == "figure" else [])]
     if name in _DROPPED:
         return []
-    if name in (
-        "admonition",
-        "topic",
-        "sidebar",
-        "rubric",
-        "table",
-        "list-table",
-        "dropdown",
-        "versionnote",
-        "centered",
-    ):
+    if name in ("admonition", "topic", "sidebar", "dropdown"):
+        title = [MarkdownBlock("text", reader.words.label(argument))] if argument else []
+        return [*title, *reader.convert(lines)]
+    if name in ("rubric", "table", "list-table", "versionnote", "centered"):
         return with_label(reader.words.label(argument), reader.convert(lines)) if argument else reader.convert(lines)
     if name == "csv-table":
         return [*([MarkdownBlock("text", reader.words.label(argument))] if argument else []), code_block(lines)]
