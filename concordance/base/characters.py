@@ -29,6 +29,11 @@ def lines(text: str) -> list[str]:
     return _ENDS.split(text) if "\r" in text else text.split("\n")
 
 
+def line_starts(text: str) -> list[int]:
+    """Return the offset at which each line begins."""
+    return [0, *(end.end() for end in _ENDS.finditer(text) if end.end() < len(text))]
+
+
 def has_hidden_characters(text: str) -> bool:
     """True if a text contains invisible or control characters."""
     return may_have_hidden_characters(text) and HIDDEN.search(text) is not None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 # the step, how much of it is done, the total, and a short message
 Progress = Callable[[str, int, int, str], None]
+FAILED = "failed"  # the step that a build reports when it ends without a store
 
 
 @dataclass

@@ -86,7 +86,7 @@ def walk(root: str) -> list[ListedFile]:
 
 def walk_with_counts(root: str) -> WalkResult:
     """Return every file of a work tree or plain folder, and the number of ignored pages by the folder of their book."""
-    root = _checked(root)
+    root = require_folder(root)
     entries = None
     if is_in_git(root):
         entries = git_entries(root)
@@ -115,7 +115,7 @@ def path_sort_key(entry: ListedFile) -> bytes:
     return os.fsencode(entry.path)
 
 
-def _checked(root: str) -> str:
+def require_folder(root: str) -> str:
     """Return the real path of the folder, as git sees it; raise UserError if it is not a readable folder."""
     root = os.path.realpath(root)
     try:
@@ -300,7 +300,7 @@ def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:
 
 def tree(root: str, revision: str) -> list[ListedFile]:
     """Return every file below a folder at a git revision; `blobs` reads a file by its `blob`."""
-    root = _checked(root)
+    root = require_folder(root)
     advice = "To list revisions: git log --oneline, git branch --all, git tag"
     try:
         if revision.startswith("-"):  # git would take it for an option

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 _LENGTH = struct.Struct("<I")
+READING = "reading"  # the version of a site while its repository is read for the first time
 
 
 class Question(NamedTuple):

@@ -19,16 +19,17 @@ from http import HTTPStatus
 
 from concordance.base import plugins
 from concordance.base.config import Book
-from concordance.base.errors import ConcordanceError
+from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.collect.blame import quick_head_commit
 from concordance.facts.read import Facts
 from concordance.facts.updates.delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
-from concordance.render.site.files import Site, open_site
+from concordance.render.site.files import JSON, Site, open_site
+from concordance.render.site.preview import SitePreview
 from concordance.serve.front_page import cache_front_page, version_of
 from concordance.serve.http_api import More, answer_request
-from concordance.serve.messages import Question, ReaderReply, encode_message, read_question
+from concordance.serve.messages import READING, Question, ReaderReply, encode_message, read_question
 
 _MIN_COMPRESSED = 500  # bytes; smaller answers are not compressed
 _LEVEL = 5  # of compression; a higher one takes twice the time to save a twentieth
@@ -67,10 +68,16 @@ class QuestionReader:
 class StoreReader(QuestionReader):
     """One repository, open for reading."""
 
-    def __init__(self, root: str, folder: str, book_options: Callable[[], Book], more: More, live: bool) -> None:
+    def __init__(
+        self, root: str, folder: str, book_options: Callable[[], Book], more: More, live: bool,
+        open_preview: Callable[[], SitePreview] | None = None,
+    ) -> None:  # fmt: skip
         """Create a reader. `book_options` returns the settings of the book and is called whenever the store is opened,
-        since they may have changed; `live`: pages listen for changes."""
+        since they may have changed; `live`: pages listen for changes; `open_preview` returns what to show until there
+        is a store, if one is being built."""
         self.root, self.folder, self.book_options, self.more, self.live = root, folder, book_options, more, live
+        self._open_preview = open_preview
+        self._preview: SitePreview | None = None
         self._index: Index | None = None
         self._site: Site | None = None
         self._warming: Iterator[object] = iter(())
@@ -83,7 +90,7 @@ class StoreReader(QuestionReader):
             with _without_gc():
                 return ReaderReply(int(next(self._warming, None) is not None))
         if self._site is None or self._index is None:
-            return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
+            return self._answer_without_store(question)
         if question.about == "head":
             return ReaderReply(HTTPStatus.OK, data=quick_head_commit(self.root).encode())
         if question.about == "ask":
@@ -95,11 +102,29 @@ class StoreReader(QuestionReader):
             else compress_reply(ReaderReply(HTTPStatus.OK, page.type, page.data))
         )
 
+    def _answer_without_store(self, question: Question) -> ReaderReply:
+        """Answer while the repository is read for the first time."""
+        if question.about == "ask":
+            error = {"error": "the repository is being read for the first time", "hint": "Try again in a while"}
+            return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE, JSON, json.dumps(error).encode() + b"\n")
+        if self._preview is None or question.about != "page":
+            return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
+        status, page = self._preview.answer(os.fsdecode(question.what), question.more)
+        return compress_reply(ReaderReply(status, page.type, page.data))
+
     # --- the store
 
     def _renew(self) -> ReaderReply:
         """Switch to the current store; the answer lists the changed paths, or is empty if they are not known."""
-        facts = Facts(self.folder)
+        try:
+            facts = Facts(self.folder)
+        except StoreBroken:
+            if self._open_preview is None or self._index is not None:
+                raise
+            self._preview = self._preview or self._open_preview()
+            self.version = READING
+            return ReaderReply(HTTPStatus.OK)
+        self._preview = None
         version = version_of(self.root, facts.meta(), self.live)
         book = self.book_options()
         if version == self.version:

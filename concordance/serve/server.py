@@ -29,12 +29,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from concordance.base import forks
 from concordance.base.errors import UserError
+from concordance.base.progress import FAILED
 from concordance.render.site.addresses import BLAME
 from concordance.render.site.files import assets
 from concordance.render.site.page_frame import error_document
 from concordance.serve import front_page, http_protocol
 from concordance.serve.http_protocol import BadRequest, Reply, Request
-from concordance.serve.messages import Question, ReaderReply
+from concordance.serve.messages import READING, Question, ReaderReply
 from concordance.serve.metrics import HEALTH, METRICS, ServerMetrics
 from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, ReaderLost, ReaderPool, Target
 
@@ -84,15 +85,17 @@ class Server:
 
     def __init__(
         self, root: str, store: str, target: Target, readers: int, host: str, live: bool, log: Callable[[str], None],
-        base_url: str = "",
+        base_url: str = "", progress_from: int = -1,
     ) -> None:  # fmt: skip
         """Create a server. `target` is what a reader runs, `store` the file that is checked for changes; `live`: pages
-        listen for them; `base_url` is the address under which a proxy publishes the site."""
+        listen for them; `base_url` is the address under which a proxy publishes the site. From the descriptor
+        `progress_from`, a first build's progress is read."""
         self.root, self.store, self.live, self.log = root, store, live, log
         public = urlsplit(base_url)
         self.base = public.path.rstrip("/") + "/"
         self.names = host_names(host) | ({public.hostname} if public.hostname else set())
         self.metrics = ServerMetrics()
+        self._progress_from, self._progress = progress_from, dict[str, str]()
         self.cache = ReplyCache(CACHE_BYTES)
         self._assets = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
         self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # oldest first
@@ -113,11 +116,14 @@ class Server:
         """Serve until the event is set."""
         server = await asyncio.start_server(self._accept, sock=listening, limit=http_protocol.LONGEST)
         self.readers.start()
-        looking = asyncio.create_task(self._watch_store())
+        tasks = [asyncio.create_task(self._watch_store())]
+        if self._progress_from >= 0:
+            tasks.append(asyncio.create_task(self._follow_progress()))
         try:
             await until.wait()
         finally:
-            looking.cancel()
+            for task in tasks:
+                task.cancel()
             server.close()
             for task in self._connections:
                 task.cancel()
@@ -138,9 +144,29 @@ class Server:
 
     def _on_renewal(self, version: str, paths: str) -> None:
         self.cache.clear()
-        event = f'{{"version":"{version}","paths":{paths or "null"}}}'
+        self._announce(f'data: {{"version":"{version}","paths":{paths or "null"}}}')
+
+    def _announce(self, event: str) -> None:
         for listener in self._listeners:
             listener.put_nowait(event)
+
+    async def _follow_progress(self) -> None:
+        """Announce the progress of a first build until there is a store."""
+        lines = asyncio.StreamReader()
+        pipe = os.fdopen(self._progress_from, "rb", buffering=0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(lines), pipe
+        )
+        try:
+            while self.readers.version in ("", READING) and self._progress.get("step") != FAILED:
+                line = await lines.readline()
+                step, done, total = json.loads(line) if line else (FAILED, 0, 0)
+                if not line and os.path.exists(self.store):  # the build has ended well
+                    break
+                self._progress = {"step": step, "count": f"{done:,} of {total:,}" if total > 1 else ""}
+                self._announce(f"event: progress\ndata: {json.dumps(self._progress)}")
+        finally:
+            transport.close()
 
     # --- connections
 
@@ -227,7 +253,7 @@ class Server:
     async def _send_events(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Send changes to a page, for as long as it listens."""
         queue: asyncio.Queue[str] = asyncio.Queue()
-        queue.put_nowait(f'{{"version":"{self.readers.version}","paths":[]}}')
+        queue.put_nowait(f'data: {{"version":"{self.readers.version}","paths":[]}}')
         self._listeners[queue] = asyncio.current_task()
         if len(self._listeners) > LISTENERS:
             oldest = self._listeners.pop(next(iter(self._listeners)))
@@ -240,7 +266,7 @@ class Server:
             while not closed.done():
                 try:
                     async with asyncio.timeout(_BREATH):
-                        event = f"data: {await queue.get()}\n\n"
+                        event = f"{await queue.get()}\n\n"
                 except TimeoutError:
                     event = ": still here\n\n"
                 writer.write(event.encode())
@@ -282,7 +308,7 @@ class Server:
 
     def _health(self) -> Reply:
         """Say whether pages can be answered: a reader has opened the store."""
-        ready = bool(self.readers.ready)
+        ready = bool(self.readers.ready) and self.readers.version != READING
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
         return Reply(status, b"ok\n" if ready else b"no reader is ready\n", more={"Cache-Control": "no-store"})
 
@@ -305,8 +331,8 @@ class Server:
         cached = self.cache.get(address)
         if cached is not None:
             return cached
-        found = await self.readers.ask(Question("page", os.fsencode(address)), PAGE)
-        if found.status == HTTPStatus.OK and found.version == self.readers.version:
+        found = await self.readers.ask(Question("page", os.fsencode(address), self._progress), PAGE)
+        if found.status == HTTPStatus.OK and found.version == self.readers.version != READING:
             self.cache.put(address, found)
             if address == "index.html":
                 front_page.cache_front_page(self.root, found.version, self.live, found)

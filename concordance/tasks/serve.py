@@ -23,12 +23,13 @@ from concordance.facts.store import Store
 from concordance.query.workspace import workspace_file
 from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
-from concordance.workflow.store_location import check_store, store_path
+from concordance.workflow.store_location import check_store, make_store, store_path
 from concordance.workflow.watch import service
 
 if TYPE_CHECKING:
     from concordance.query.answers import Row
     from concordance.query.index.repository import Index
+    from concordance.render.site.preview import SitePreview
 
 
 @click.command("serve")
@@ -63,8 +64,8 @@ def command(
 ) -> None:  # fmt: skip
     """Browse and search a repository in a web browser.
 
-    Serves from the existing store at once, and updates it in the background; if there is none, it is built first. Only
-    the store is written. Ctrl-C stops it.
+    Serves from the existing store at once, and updates it in the background. While there is none, it shows folders and
+    sources, and how far reading them is. Only the store is written. Ctrl-C stops it.
 
     \b
     concord serve
@@ -80,16 +81,18 @@ def command(
     root = service.find_repository(repo, store, yes or repo is not None)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
+    progress_from, progress_to = os.pipe() if meta is None else (-1, -1)
     socket = server.open_socket(host, port)
     # The updating process is forked before the readers, so that it does not inherit their sockets.
-    with closing(socket), _updating(root, watch, socket, no_update):
+    with closing(socket), _updating(root, watch, socket, no_update, progress_to):
         number = readers or min(2, core_count())
         web = server.Server(
-            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, service.log,
-            base_url,
+            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch, meta is None), number, host,
+            watch, service.log, base_url, progress_from,
         )  # fmt: skip
-        version = front_page.version_of(root, meta, watch)
-        web.set_front_page(version, front_page.cached_front_page(root, version, watch))
+        if meta is not None:
+            version = front_page.version_of(root, meta, watch)
+            web.set_front_page(version, front_page.cached_front_page(root, version, watch))
         received = _run(web, socket, host, root, no_browser)
     sys.exit(128 + received)
 
@@ -132,13 +135,21 @@ def _run_workspace_reader(folder: str, end: End) -> None:
     WorkspaceReader(folder, repository_settings).serve(end)
 
 
-def _run_reader(root: str, live: bool, end: End) -> None:
+def _run_reader(root: str, live: bool, is_first: bool, end: End) -> None:
     """Run a reader process: an index belongs to one process."""
     from concordance.serve.reader import StoreReader
 
     os.chdir(root)  # paths in requests are relative to the repository, wherever the server was started
     more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_show, root)}
-    StoreReader(root, store_path(root), partial(site_settings, root), more, live).serve(end)
+    preview = partial(_open_preview, root) if is_first else None
+    StoreReader(root, store_path(root), partial(site_settings, root), more, live, preview).serve(end)
+
+
+def _open_preview(root: str) -> SitePreview:
+    from concordance.render.site.preview import open_preview
+    from concordance.workflow.book_options import read_settings
+
+    return open_preview(root, os.path.join(store_path(root), "book"), read_settings(root).config)
 
 
 def site_settings(root: str) -> Book:
@@ -154,26 +165,28 @@ def _show(root: str, index: Index, subject: str) -> list[Row]:
     return show_pages(root, index, subject)
 
 
-def _updating(root: str, watch: bool, socket: End, no_update: bool) -> AbstractContextManager[None]:
+def _updating(root: str, watch: bool, socket: End, no_update: bool, progress_to: int) -> AbstractContextManager[None]:
     """Keep the store up to date in another process; not with `no_update`."""
     if no_update:
         return nullcontext()
     from concordance.workflow.watch.background import updating
 
-    return updating(root, watch, service.log, socket.close)
+    return updating(root, watch, service.log, socket.close, progress_to)
 
 
-def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
-    """Return the metadata of the store; build it if there is none."""
+def _meta(root: str, folder: str, no_update: bool) -> dict[str, str] | None:
+    """Return the metadata of the store; None if there is none, and one can be built."""
     try:
         with Store(folder) as known:
             return known.meta()
     except StoreBroken:
         if no_update:
             raise
-    from concordance.workflow import store_update, terminal
+    from concordance.collect.walk import require_folder
+    from concordance.workflow.book_options import read_settings
 
-    with terminal.ProgressBars() as bar:
-        store_update.build(root, None, bar.show)
-    with Store(folder) as known:
-        return known.meta()
+    require_folder(root)
+    read_settings(root)
+    make_store(root)
+    service.log(f"reading {root} for the first time; its store is {folder}")
+    return None

@@ -185,6 +185,7 @@ def test_a_server_of_a_repository_that_may_only_be_read(repo: Path, tmp_path: Pa
         process = program.started("serve", repo, "--no-browser", "--port", "0", "--store", tmp_path / "store", preexec_fn=program.bound)
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://")
+        program.wait_for((tmp_path / "store/index.db").exists)
         process.terminate()
         assert "cannot" not in process.communicate(timeout=120)[1]
     finally:

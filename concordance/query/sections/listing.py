@@ -94,7 +94,7 @@ def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     found = list(names.between(begin, end))
     found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
     return Listing(
-        path, part, parts, first, text[begin:end], "", _clip_spans(spans, begin, end),
+        path, part, parts, first, text[begin:end], "", clip_spans(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
         [one for one in _remarks(index, file, names) if first <= one.line < first + PAGE_LINES],
         file.file.digest,
@@ -110,7 +110,8 @@ def _stretch(text: str, file: OpenFile, part: int, parts: int) -> tuple[int, int
     return begin, starts[part * PAGE_LINES] if part < parts and part * PAGE_LINES < len(starts) else len(text)
 
 
-def _clip_spans(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
+def clip_spans(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
+    """Return the spans within a range of the text, relative to its start."""
     if not begin and (not spans or spans[-1][1] <= end):
         return spans
     inside = [span for span in spans if span[1] > begin and span[0] < end]

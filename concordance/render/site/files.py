@@ -7,7 +7,7 @@ no such file. The server answers requests with it; a static site is all of these
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from time import gmtime, strftime
@@ -87,7 +87,7 @@ class Site:
         if address in assets():
             return SiteFile(*assets()[address])
         if address == openapi.ADDRESS and self.api:
-            return SiteFile(_bytes(openapi.text(self.more)), JSON)
+            return SiteFile(encode_page(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
         in_markdown = end == "md" or address == LLMS
         route = self.places.find(f"{stem}.html" if end == "md" else address)
@@ -113,7 +113,7 @@ class Site:
         """Yield the address and content of every file for a route, with all parts of a split page."""
         if route.kind == OF_SHARDS:
             for address, data in search_files.shards(self.index, self.addresses):
-                yield address, SiteFile(_bytes(data), SCRIPT)
+                yield address, SiteFile(encode_page(data), SCRIPT)
             return
         if route.kind == OF_REST:
             for address in assets():
@@ -164,8 +164,8 @@ class Site:
     def _markdown(self, page: Page) -> SiteFile:
         text = markdown.render(page, self.in_markdown).text
         if page.ref.to != To.LLMS:
-            return SiteFile(_bytes(text), MARKDOWN)
-        return SiteFile(_bytes(text + "".join(f"{line}\n" for line in _questions()) if self.api else text), PLAIN)
+            return SiteFile(encode_page(text), MARKDOWN)
+        return SiteFile(encode_page(text + "".join(f"{line}\n" for line in _questions()) if self.api else text), PLAIN)
 
     def _html(self, kind: str, page: Page) -> SiteFile:
         body = html.render(page, self.addresses)
@@ -185,7 +185,7 @@ class Site:
             live=self.live, api=self.api, pages=[*outside, *links.pages], name=links.name, blame=blame,
             around=links.around if kind != OF_SEARCH else "",
         )  # fmt: skip
-        return SiteFile(_bytes(page_frame.render_document(window)), HTML)
+        return SiteFile(encode_page(page_frame.render_document(window)), HTML)
 
     # --- what only the site has and is not made of blocks
 
@@ -207,7 +207,8 @@ class Site:
     def _companion_file(self, route: Route) -> SiteFile | None:
         address = self.address(route)
         if route.kind == OF_TREE:
-            return self._tree(route.subject)
+            rows = folder_script(route.subject, self._inside[route.subject], self.addresses)
+            return SiteFile(rows, SCRIPT)
         if route.kind == OF_SEARCH:
             body = html.Body("Search", page_frame.search_page(), [])
             return self._window(address, route.kind, Ref(To.LETTERS, ""), body)
@@ -238,7 +239,7 @@ class Site:
             if card.page:
                 row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))
             rows[anchor(card.key)] = row
-        return SiteFile(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
+        return SiteFile(encode_page(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
 
     def _blame(self, path: str) -> SiteFile:
         """Return the commits of a file's lines: why there are none, the commits, pairs of a number of lines and their
@@ -250,28 +251,32 @@ class Site:
         ]
         ranges = [number for one in found.ranges for number in one]
         parts = [found.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
-        return SiteFile(_bytes(script(f"blame:{self.addresses.stem(path)}", parts)), SCRIPT)
-
-    def _tree(self, folder: str) -> SiteFile:
-        """Return the content of a folder, for the tree beside each page."""
-        inside = self._inside[folder]
-        start = len(folder) + 1 if folder else 0
-        rows: list[tuple[str, str, bool]] = [
-            (escape_hidden(one[start:]), self.addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
-        ]
-        rows += [(escape_hidden(one[start:]), self.addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
-        return SiteFile(_bytes(script(f"tree:{folder}", rows)), SCRIPT)
+        return SiteFile(encode_page(script(f"blame:{self.addresses.stem(path)}", parts)), SCRIPT)
 
     @cached_property
     def _inside(self) -> dict[str, tuple[list[str], list[str]]]:
-        """The folders and files directly in each folder."""
-        found: dict[str, tuple[list[str], list[str]]] = {folder: ([], []) for folder in self.addresses.folders}
-        for folder in sorted(found):
-            if folder:
-                found[folder.rpartition("/")[0]][0].append(folder)
-        for row in sorted(row[1] for row in self.index.file_rows):
-            found[row.rpartition("/")[0]][1].append(row)
-        return found
+        return folders_and_files(self.addresses.folders, (row[1] for row in self.index.file_rows))
+
+
+def folders_and_files(folders: Iterable[str], paths: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the folders and files directly in each folder."""
+    found: dict[str, tuple[list[str], list[str]]] = {folder: ([], []) for folder in folders}
+    for folder in sorted(found):
+        if folder:
+            found[folder.rpartition("/")[0]][0].append(folder)
+    for path in sorted(paths):
+        found[path.rpartition("/")[0]][1].append(path)
+    return found
+
+
+def folder_script(folder: str, inside: tuple[list[str], list[str]], addresses: SiteAddresses) -> bytes:
+    """Return the content of a folder, for the tree beside each page."""
+    start = len(folder) + 1 if folder else 0
+    rows: list[tuple[str, str, bool]] = [
+        (escape_hidden(one[start:]), addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
+    ]
+    rows += [(escape_hidden(one[start:]), addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
+    return encode_page(script(f"tree:{folder}", rows))
 
 
 def open_site(
@@ -287,7 +292,8 @@ def _day(when: int) -> str:
     return strftime("%Y-%m-%d", gmtime(when)) if when else ""
 
 
-def _bytes(text: str) -> bytes:
+def encode_page(text: str) -> bytes:
+    """Encode a page; bytes of names that are not valid text are escaped."""
     return text.encode("utf-8", "backslashreplace")
 
 

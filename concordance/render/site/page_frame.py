@@ -53,12 +53,14 @@ class Window:
     blame: str = ""  # relative address of the commits of a source's lines; "" without a server
     name: str = ""  # last element of the breadcrumb: a file's name; "" if the page is that of the last folder
     around: str = ""  # the name of the page about the whole repository that the page belongs to
+    reading: bool = False  # the repository is still being read: the page is loaded again when that has ended
 
 
 def render_document(window: Window, root: str = "") -> str:
     """Return the HTML document; `root` is the address of the site, if not relative to the page."""
     up = root or "../" * window.address.count("/")
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
+    server += " data-reading" if window.reading else ""
     own = [name for name, kind in (("lines", "source"), ("map", "map")) if kind == window.kind]
     scripts = [*_SCRIPTS, *own, *(["live"] if window.live else [])]
     loaded = "\n".join(f'<script defer src="{up}assets/{name}.js"></script>' for name in scripts)
@@ -68,6 +70,8 @@ def render_document(window: Window, root: str = "") -> str:
         loaded += f'\n<link rel="stylesheet" href="{up}assets/sorting.css">'
         loaded += f'\n<script defer src="{up}assets/sorting.js"></script>'
     repository = escape(escape_hidden(window.repository))
+    if window.reading:
+        loaded += '\n<noscript><meta http-equiv="refresh" content="5"></noscript>'
     shown = f"{escape(escape_hidden(window.title))} · {repository}"
     return f"""<!doctype html>
 <html lang="en" data-up="{up}" data-kind="{escape(window.kind)}" data-path="{escape(window.path)}"{server}>

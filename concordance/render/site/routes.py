@@ -8,7 +8,7 @@ on disk. Only the pages about the whole repository, which are few, are found in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -41,22 +41,52 @@ class Route(NamedTuple):
     part: int = 1
 
 
-class SiteRoutes:
-    """Resolves the addresses of one site."""
+class PathRoutes:
+    """Resolves the addresses of pages of files and folders."""
 
-    def __init__(self, index: Index, addresses: SiteAddresses) -> None:
-        self.index, self.addresses = index, addresses
+    def __init__(self, paths: Iterable[str], addresses: SiteAddresses) -> None:
+        self._paths, self.addresses = paths, addresses
 
     @cached_property
     def _files(self) -> dict[str, str]:
         """Files of the repository by the beginning of their pages' names."""
-        return {self.addresses.stem(row[1]): row[1] for row in self.index.file_rows}
+        return {self.addresses.stem(path): path for path in self._paths}
 
     @cached_property
     def _folders(self) -> dict[str, str]:
         """Folders of the repository by the address of their pages."""
         ends = len("index.html")
         return {self.addresses.page(Ref(To.INDEX, one))[:-ends]: one for one in self.addresses.folders}
+
+    def find(self, address: str) -> Route | None:
+        """Return what an address shows; None if there is no such page."""
+        part = _PART.fullmatch(address)
+        whole = self._find_unsplit(part[1] + part[3]) if part is not None else None
+        if part is not None and whole is not None:
+            return self._find_part(whole, part[2])
+        return self._find_unsplit(address)
+
+    def _find_part(self, whole: Route, number: str) -> Route | None:
+        """Return one part of a page that is split."""
+        return whole._replace(part=int(number))
+
+    def _find_unsplit(self, address: str) -> Route | None:
+        folder, slash, name = address.rpartition("/")
+        kind = _OF_FOLDER.get(name)
+        if kind is not None and folder + slash in self._folders:
+            return Route(kind, self._folders[folder + slash])
+        for end, of_file in _OF_FILE.items():
+            if address.endswith(end) and address[: -len(end)] in self._files:
+                return Route(of_file, self._files[address[: -len(end)]])
+        return None
+
+
+class SiteRoutes(PathRoutes):
+    """Resolves the addresses of one site."""
+
+    def __init__(self, index: Index, addresses: SiteAddresses) -> None:
+        super().__init__((row[1] for row in index.file_rows), addresses)
+        self.index = index
 
     @cached_property
     def _rest(self) -> dict[str, Route]:
@@ -81,29 +111,16 @@ class SiteRoutes:
                 found[self.addresses.page(Ref(kind, subject))] = Route(kind, subject)
         return found
 
-    def find(self, address: str) -> Route | None:
-        """Return what an address shows; None if there is no such page."""
-        part = _PART.fullmatch(address)
-        if part is not None:
-            whole = self._find_unsplit(part[1] + part[3])
-            if whole is not None and whole.kind == REPORT:  # its parts are subjects of their own
-                return Route(REPORT, part[2], int(part[2])) if part[2] in self._reports else None
-            if whole is not None:
-                return whole._replace(part=int(part[2]))
-        return self._find_unsplit(address)
+    def _find_part(self, whole: Route, number: str) -> Route | None:
+        if whole.kind == REPORT:  # its parts are subjects of their own
+            return Route(REPORT, number, int(number)) if number in self._reports else None
+        return super()._find_part(whole, number)
 
     def _find_unsplit(self, address: str) -> Route | None:
-        folder, slash, name = address.rpartition("/")
-        kind = _OF_FOLDER.get(name)
-        if kind is not None and folder + slash in self._folders:
-            return Route(kind, self._folders[folder + slash])
-        for end, of_file in _OF_FILE.items():
-            if address.endswith(end) and address[: -len(end)] in self._files:
-                return Route(of_file, self._files[address[: -len(end)]])
         if address == SEARCH:
             return Route(OF_SEARCH, "")
-        found = self._definition(address) or self._more.get(address)
-        if found is None and (address.startswith(("keywords/", "book/")) or not slash):
+        found = super()._find_unsplit(address) or self._definition(address) or self._more.get(address)
+        if found is None and (address.startswith(("keywords/", "book/")) or "/" not in address):
             found = self._rest.get(address)
         return found
 
