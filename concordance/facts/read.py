@@ -307,6 +307,13 @@ class Facts(Store):
         """Yield the id, key and kind of every symbol, and whether it is only declared, in the order of ids."""
         return self._rows("SELECT id, key, kind, declaration FROM symbol ORDER BY id")
 
+    def keys(self, identities: Iterable[int]) -> dict[int, str]:
+        """Return the keys of some symbols, by id; files, and ids that nothing has, are left out."""
+        found: dict[int, str] = {}
+        for part in _parts(sorted(identities)):
+            found.update(self._all(f"SELECT id, key FROM symbol WHERE id IN ({', '.join('?' * len(part))})", part))  # noqa: S608
+        return found
+
     def ids_by_name(self, first: str = "", end: str = "") -> Iterator[tuple[str, list[int]]]:
         """Yield the names of all symbols that have keys, each with their ids, in the order of names and ids: those from
         `first` on, and before `end` if it is given."""

@@ -190,7 +190,7 @@ def _has_schema(index: Index, some: list[str]) -> bool:
 @shared_until(Aspect.BRIDGES)
 def _names_with_schema(index: Index) -> frozenset[str]:
     """Return the base names of all operators that have a schema."""
-    return frozenset(without_overload(row.name) for row in bridges_of(index).rows if row.says == SCHEMA)
+    return frozenset(without_overload(row.name) for row in bridges_of(index).saying(SCHEMA))
 
 
 def entries(index: Index, written: str) -> list[Bridge]:

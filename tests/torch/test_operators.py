@@ -9,6 +9,7 @@ import pytest
 import concordance
 from concordance.base.blocks import Ref, Table
 from concordance.base.errors import UserError
+from concordance.facts.links.bridge_rows import pack_bridges
 from concordance.query.commands import ask as ask_index
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import Bridges, bridges_of
@@ -259,7 +260,7 @@ def test_a_test_reaches_a_kernel_only_if_it_can_select_it(tmp_path: Path) -> Non
 def test_bridges_do_not_depend_on_the_order_of_ids(index: Index) -> None:
     """A function that was renamed and named back has a new id."""
     table = bridges_of(index)
-    other = Bridges(index, table.rows[::-1])
+    other = Bridges(index, {"all": pack_bridges(table.rows[::-1])})
     paths = [row[1] for row in index.file_rows]
     assert [table.out_of(path) for path in paths] == [other.out_of(path) for path in paths]
     assert [table.into(path) for path in paths] == [other.into(path) for path in paths]

@@ -39,6 +39,11 @@ def unpack_bridge(data: bytes) -> list[Bridge]:
     return msgspec.msgpack.decode(data, type=_Rows) if data else []
 
 
+def encode_text(text: str) -> bytes:
+    """Return a text as it is in the encoded rows of every bridge that contains it."""
+    return msgspec.msgpack.encode(text)
+
+
 def pack_parts(parts: Mapping[str, bytes]) -> bytes:
     """Encode what is stored of all bridges, by the name of the bridge: one can be replaced without decoding others."""
     return msgspec.msgpack.encode(parts)

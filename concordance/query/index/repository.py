@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 from zlib import crc32
@@ -26,7 +26,14 @@ from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import ANY_UPDATE, FILE_USES, ReadRecorder, RecordedTable, shared_property
+from concordance.facts.updates.reads import (
+    ANY_UPDATE,
+    FILE_USES,
+    ReadRecorder,
+    RecordedTable,
+    is_computed,
+    shared_property,
+)
 from concordance.query.answers import split_key
 from concordance.query.index.census import WHICH_SYMBOLS, Census
 from concordance.query.index.columns import IdsByText, StringColumn
@@ -61,6 +68,7 @@ class Index:
         self.summaries = FileCounts({}, ())
         self.reused_letters: list[str] | None = None  # the parts of the alphabet, if the last book's still hold
         self.open_files: dict[str, OpenFile] = {}  # the files that were opened last
+        self._open_bytes = 0  # their total size
 
     @shared_property(ANY_UPDATE)
     def marks(self) -> dict[str, int]:
@@ -110,9 +118,9 @@ class Index:
                 raise UnknownPath(f"the repository has no file {path}")
             found = OpenFile(self, *row)
             left = self.open_files
-            size = found.file.size + sum([one.file.size for one in left.values()])
-            while left and (len(left) >= _MAX_OPEN_FILES or size > _MAX_OPEN_BYTES):
-                size -= left.pop(next(iter(left))).file.size
+            self._open_bytes = found.file.size + (self._open_bytes if left else 0)
+            while left and (len(left) >= _MAX_OPEN_FILES or self._open_bytes > _MAX_OPEN_BYTES):
+                self._open_bytes -= left.pop(next(iter(left))).file.size
         self.open_files[path] = found
         return found
 
@@ -230,6 +238,27 @@ class Index:
     def keys(self) -> StringColumn:
         """The key of each symbol, by id; "" for other ids. One column for all, because pages name many symbols."""
         return self.symbol_columns[0]
+
+    @shared_property(ANY_UPDATE)
+    def _some_keys(self) -> dict[int, str]:
+        """The keys that were read one by one."""
+        return {}
+
+    def read_keys(self, identities: Iterable[int]) -> None:
+        """Read the keys of some symbols at once, so that `key_of` finds them; unless it has the keys of all symbols."""
+        if not is_computed(self, "symbol_columns"):
+            known = self._some_keys
+            wanted = {one for one in identities if one not in known}
+            with self.reads.not_recording():
+                known.update({**dict.fromkeys(wanted, ""), **self.facts.keys(wanted)})
+
+    def key_of(self, identity: int) -> str:
+        """Return the key of a symbol, "" for a file. A question that names a few symbols need not read those of all."""
+        if is_computed(self, "symbol_columns"):
+            return self.keys[identity]
+        if identity not in self._some_keys:
+            self.read_keys((identity,))
+        return self._some_keys[identity]
 
     @shared_property()
     def kinds(self) -> bytearray:

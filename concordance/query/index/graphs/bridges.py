@@ -6,11 +6,13 @@ a path), so that a page is rebuilt when the bridges it read change.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
+from itertools import chain
 
 from concordance.base import plugins
 from concordance.base.model import Bridge, Role
-from concordance.facts.links.bridge_rows import unpack_bridges
+from concordance.facts.links.bridge_rows import encode_text, unpack_bridge, unpack_parts
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import memoised_in_object, shared_until
 from concordance.query.index.file_model import FileModel
@@ -53,13 +55,31 @@ def verbs(says: str) -> tuple[str, str]:
 class Bridges:
     """All bridges of a repository, indexed by name, file and symbol."""
 
-    def __init__(self, index: Index, rows: list[Bridge]) -> None:
-        self._index, self.rows = index, rows
+    def __init__(self, index: Index, parts: Mapping[str, bytes]) -> None:
+        """`parts` are the encoded rows of each bridge. They are decoded when they are needed: a question seldom needs
+        all."""
+        self._index, self._packed, self._decoded = index, dict(parts), {part: list[Bridge]() for part in parts}
+
+    @cached_property
+    def rows(self) -> list[Bridge]:
+        """All bridges."""
+        return list(self._decode(b""))
+
+    def _decode(self, containing: bytes) -> Iterator[Bridge]:
+        """Yield all rows of those bridges that contain some bytes, and of those that were decoded before."""
+        for part, packed in list(self._packed.items()):
+            if containing in packed:
+                self._decoded[part] = unpack_bridge(self._packed.pop(part))
+        return chain.from_iterable(self._decoded.values())
+
+    def saying(self, says: str) -> list[Bridge]:
+        """Return all bridges that make a statement, in no particular order. It is not recorded."""
+        return [row for row in self._decode(encode_text(says)) if row.says == says]
 
     def of_kind(self, bridge: str) -> list[Bridge]:
         """Return all bridges of a kind, in no particular order."""
         self._index.reads.note(Aspect.BRIDGES, bridge)
-        return [row for row in self.rows if row.bridge == bridge]
+        return [row for row in self._decode(encode_text(bridge)) if row.bridge == bridge]
 
     def named(self, name: str, bridge: str = "") -> list[Bridge]:
         """Return the bridges with this name, or only those of one kind."""
@@ -70,12 +90,13 @@ class Bridges:
         """Sort rows by path and key of both ends: ids depend on the edits that led to the store, and the order of the
         text changes with edits of other files."""
         if len(rows) < 2:
-            return rows  # without reading the keys of all symbols
-        path_of, keys = self._index.path_of, self._index.keys
+            return rows
+        path_of, key_of = self._index.path_of, self._index.key_of
+        self._index.read_keys(end for row in rows for end in (row.source, row.target) if end)
 
         def order(row: Bridge) -> tuple[str, str, str, str, str, int]:
-            target = (path_of(row.target), keys[row.target]) if row.target else ("", "")
-            return path_of(row.source), keys[row.source], row.name, *target, row.end
+            target = (path_of(row.target), key_of(row.target)) if row.target else ("", "")
+            return path_of(row.source), key_of(row.source), row.name, *target, row.end
 
         return sorted(rows, key=order)
 
@@ -172,4 +193,4 @@ def bridges_to(one: FileModel) -> list[Bridge]:
 @shared_until(Aspect.BRIDGES)
 def bridges_of(index: Index) -> Bridges:
     """Return the bridges of a repository."""
-    return Bridges(index, unpack_bridges(index.facts.analysis_result("bridges")))
+    return Bridges(index, unpack_parts(index.facts.analysis_result("bridges")))

@@ -60,4 +60,4 @@ def words_of(text: str) -> set[str]:
 
 def selects_device(index: Index, words: frozenset[str], test: int) -> bool:
     """True if a test names one of the devices, or there is none to be named."""
-    return not words or not words.isdisjoint(words_of(f"{index.path_of(test)} {index.keys[test]}"))
+    return not words or not words.isdisjoint(words_of(f"{index.path_of(test)} {index.key_of(test)}"))

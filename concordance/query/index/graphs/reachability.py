@@ -107,10 +107,13 @@ def find_reaching(
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
     rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
-    # Only the languages of test files: to load the reader of every other one would take longer than the walk.
-    languages = {language for _, _, language, among in index.file_rows if among == Category.TEST}
+    # Only the languages of the test files that were reached: to load the readers of others takes longer than the walk.
+    loading = [one for one, step in steps.items() if step[2] == EdgeKind.LOADS]
+    with index.reads.not_recording():
+        among_tests = {path for path in map(index.path_of, loading) if index.category_of(path) == Category.TEST}
+        languages = set(map(index.language_of, among_tests))
     if any(language_of(language).tests.whole_files for language in languages):
-        rows += _files(index, walk, [one for one, step in steps.items() if step[2] == EdgeKind.LOADS], category)
+        rows += _files(index, walk, loading, category)
     return ReachedSymbols(sorted(rows), walk)
 
 
@@ -171,15 +174,17 @@ def test_command(index: Index, place: SymbolPlace) -> str:
 
 def command_of(index: Index, test: int) -> str:
     """Return the command that runs a test, or a file that is one; an inherited test runs in a subclass."""
-    path, key = index.path_of(test), index.keys[test]
+    path, key = index.path_of(test), index.key_of(test)
     rule = language_of(index.language_of(path)).tests.is_test_class
     owner = key.rpartition(".")[0]
     if owner and rule is not None and not rule(split_key(owner)[-1], ()):
-        around_test = next((one for one in index.symbol_ids[index.owners[test]] if index.keys[one] == owner), 0)
+        beside = index.symbol_ids[index.owners[test]]
+        index.read_keys(beside)
+        around_test = next((one for one in beside if index.key_of(one) == owner), 0)
         found = _running_class(index, around_test, rule) if around_test else 0
         if not found:
             return ""
-        path, key = index.path_of(found), f"{index.keys[found]}.{key.rpartition('.')[2]}"
+        path, key = index.path_of(found), f"{index.key_of(found)}.{key.rpartition('.')[2]}"
     return index.runners.command(path, index.language_of(path), ".".join(split_key(key)))
 
 
@@ -199,7 +204,7 @@ def _running_class(index: Index, identity: int, rule: Callable[[str, Sequence[st
 
 def _is_run(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool], met: set[int]) -> bool:
     """True if a test runner collects the class, by its own name or by one of its direct or indirect bases."""
-    key = index.keys[identity]
+    key = index.key_of(identity)
     name = "" if met else split_key(key)[-1]  # the name of a base says nothing about its subclasses
     if rule(name, stated_bases(index, index.path_of(identity)).get(key, ())):
         return True

@@ -64,7 +64,9 @@ class TestedSubject:
         self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
         self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
-        self._users = {place for user in users for place in _places_around(index, user)}
+        among_tests = [user for user in users if index.category_of(index.path_of(user)) == Category.TEST]
+        index.read_keys(among_tests)
+        self._users = {place for user in among_tests for place in _places_around(index, user)}
         self.devices = device_words(index, path)  # of which a test that does not use it itself must name one
 
     def rank(self, tests: Iterable[tuple[int, int]]) -> list[RankedTest]:
@@ -72,6 +74,8 @@ class TestedSubject:
         index = self._index
         ranks = {how: number for number, how in enumerate(Directness)}
         order, last = index.tests, len(index.tests)
+        tests = list(tests)
+        index.read_keys(one for one, _ in tests)
         ranked = [self._ranked(one, steps) for one, steps in tests]
         ranked = [one for one in ranked if one.is_direct or selects_device(index, self.devices, one.id)]
         ranked.sort(key=lambda one: index.path_of(one.id))
@@ -85,17 +89,19 @@ class TestedSubject:
     def direct(self) -> list[int]:
         """Return the tests that use the subject itself, in the order of paths and lines."""
         index = self._index
-        return [one for path in sorted({path for path, _ in self._users}) for one in index.tests_in.get(path, ())
-                if (path, index.keys[one]) in self._users]  # fmt: skip
+        paths = sorted({path for path, _ in self._users})
+        found = [(path, one) for path in paths for one in index.tests_in.get(path, ())]
+        index.read_keys(one for _, one in found)
+        return [one for path, one in found if (path, index.key_of(one)) in self._users]
 
     def _shared_words(self, test: int) -> int:
         """Return how many words of the file's name are in a test's name: of the hundred tests that are equally far from
         a kernel, those of its operator are meant."""
-        return len(self._words.intersection(_runs(self._index.keys[test])))
+        return len(self._words.intersection(_runs(self._index.key_of(test))))
 
     def _ranked(self, test: int, steps: int) -> RankedTest:
         index = self._index
-        path, key = index.path_of(test), index.keys[test]
+        path, key = index.path_of(test), index.key_of(test)
         is_direct = (path, key) in self._users
         if file_words(path) == self._stem and may_test(path, self._path):
             return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
@@ -171,13 +177,11 @@ def loads_folder(index: Index, package: str) -> bool:
 
 def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:
     """Yield a user in a test file and what is around it, as paths and keys: a test uses what its inner functions do."""
-    path = index.path_of(user)
-    if index.category_of(path) == Category.TEST:
-        key = index.keys[user]
-        while key:
-            yield path, key
-            key = key.rpartition(".")[0]
-        yield path, ""
+    path, key = index.path_of(user), index.key_of(user)
+    while key:
+        yield path, key
+        key = key.rpartition(".")[0]
+    yield path, ""
 
 
 @lru_cache(1 << 16)
