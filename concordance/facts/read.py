@@ -140,6 +140,16 @@ class Facts(Store):
         query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
         return [place_of(row) for row in self._all(query, (name,))]
 
+    def files_defining(self, names: Iterable[str]) -> dict[str, set[int]]:
+        """Return the ids of the files that define each of some names; names that are only declared are left out."""
+        found: dict[str, set[int]] = {}
+        for part in _parts(names):
+            listed = ", ".join("?" * len(part))
+            query = f"SELECT DISTINCT name, file FROM symbol WHERE name IN ({listed}) AND NOT declaration"  # noqa: S608
+            for name, file in self._all(query, part):
+                found.setdefault(name, set()).add(file)
+        return found
+
     def symbols_named_by_macro(self, name: str) -> list[SymbolPlace]:
         """Return the symbols that a macro defines with the name as its first argument: `KERNEL(name)`."""
         query = f"{SYMBOL} WHERE name GLOB ? OR name GLOB ? ORDER BY file.path, place"

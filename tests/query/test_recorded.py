@@ -49,7 +49,7 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
     "users_of_file": (USED_BY, _path),
     "change": ({Aspect.HISTORY}, _path),
     "symbols_named": (NAMED, lambda index, name: [name]),
-    "ids_named": (NAMED, lambda index, names: names),
+    **dict.fromkeys(("ids_named", "files_defining"), (NAMED, lambda index, names: names)),
     "unresolved_count": ({Aspect.RESOLVED}, lambda index, name: [WHOLE_TABLE]),
     "place": ({Aspect.TEXT, Aspect.DISPLAY_NAMES}, _file_of_id),
     "places": ({Aspect.TEXT, Aspect.DISPLAY_NAMES}, _files_of_ids),

@@ -214,15 +214,18 @@ class Neighbours:
         self.reads.note(Aspect.TEXT, path)
         symbols = [one for one in self._tables.facts.symbols_in(path)
                    if one.kind in _DEFINES and not one.parent_key and not one.declaration]  # fmt: skip
-        shared: dict[int, list[str]] = {}
-        for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
+        names = dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3)
+        for name in names:
             self.reads.note(Aspect.SYMBOLS_NAMED, name)
-            files = {place.path for place in self._tables.facts.symbols_named(name) if not place.declaration}
+        defining = self._tables.facts.files_defining(names)
+        shared: dict[int, list[str]] = {}
+        for name in names:
+            files = defining.get(name, ())
             for there in files if 1 < len(files) <= _RARE else ():
-                shared.setdefault(self._ids[there], []).append(name)
-        for other, names in shared.items():
-            if len(names) > 1 or self._are_linked(me, other):
-                yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Relation.DEFINES, names=tuple(names))
+                shared.setdefault(there, []).append(name)
+        for other, common in shared.items():
+            if len(common) > 1 or self._are_linked(me, other):
+                yield other, 0.3 * (1 - 0.6 ** len(common)), Reason(Relation.DEFINES, names=tuple(common))
 
     def _same_folder(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
