@@ -109,7 +109,8 @@ class StoreReader(QuestionReader):
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE, JSON, json.dumps(error).encode() + b"\n")
         if self._preview is None or question.about != "page":
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
-        status, page = self._preview.answer(os.fsdecode(question.what), question.more)
+        page, is_ready = self._preview.answer(os.fsdecode(question.what), question.more)
+        status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
         return compress_reply(ReaderReply(status, page.type, page.data))
 
     # --- the store

@@ -57,7 +57,7 @@ def preview(root: Path) -> SitePreview:
 
 def page(shown: SitePreview, address: str) -> str:
     found = shown.answer(address, {})
-    assert found.status == 200
+    assert found.is_ready
     return found.file.data.decode()
 
 
@@ -82,7 +82,7 @@ def test_a_long_source_has_parts_as_in_the_complete_site(repo: Path) -> None:
     first, second = page(shown, "long.py_source.html"), page(shown, "long.py_source.2.html")
     assert 'id="L20000"' in first and 'id="L20001"' not in first
     assert second.count('class="line"') == 1 and 'id="L20001"' in second and "x20000" in second
-    assert shown.answer("long.py_source.3.html", {}).status == 503
+    assert not shown.answer("long.py_source.3.html", {}).is_ready
 
 
 def test_only_listed_files_are_read(repo: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_only_listed_files_are_read(repo: Path, tmp_path: Path) -> None:
         "\udcff_source.html", "a.py_source.0.html", "a.py_source.99999.html", "search.html", "a.py_kw.html",
     ):  # fmt: skip
         found = shown.answer(address, {})
-        assert found.status == 503 and SECRET not in found.file.data.decode(), address
+        assert not found.is_ready and SECRET not in found.file.data.decode(), address
     assert "symbolic link" in page(shown, "out_source.html") and SECRET not in page(shown, "out_source.html")
     assert "named pipe" in page(shown, "pipe_source.html")
     assert "binary" in page(shown, "data.bin_source.html")
@@ -121,7 +121,7 @@ def test_names_and_texts_are_escaped(repo: Path) -> None:
 def test_settings_leave_files_out(repo: Path) -> None:
     shown = open_preview(str(repo), "book", Config(exclude=("part/",)))
     assert "part/" not in page(shown, "index.html")
-    assert shown.answer("part/b.c_source.html", {}).status == 503
+    assert not shown.answer("part/b.c_source.html", {}).is_ready
 
 
 def test_progress_is_shown(repo: Path) -> None:

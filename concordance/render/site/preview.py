@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from html import escape
-from http import HTTPStatus
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To, count_noun
@@ -42,10 +41,10 @@ _FAILURE = "The repository could not be read completely; the server's log says w
 
 
 class PreviewPage(NamedTuple):
-    """A page, and whether it has what its address promises."""
+    """A page, and whether it shows what its address will show; else it only says so."""
 
-    status: HTTPStatus
     file: SiteFile
+    is_ready: bool = True
 
 
 class SitePreview:
@@ -63,19 +62,19 @@ class SitePreview:
         route = self._routes.find(address)
         if route is not None and route.kind == OF_TREE:
             rows = folder_script(route.subject, self._inside[route.subject], self._addresses)
-            return PreviewPage(HTTPStatus.OK, SiteFile(rows, SCRIPT))
+            return PreviewPage(SiteFile(rows, SCRIPT))
         if route is not None and route.kind == "folder_index":
             ref = Ref(To.INDEX, route.subject)
             body = html.Body(route.subject or self.name, self._folder(address, route.subject), [])
-            return PreviewPage(HTTPStatus.OK, self._window(address, ref, body, progress))
+            return PreviewPage(self._window(address, ref, body, progress))
         if route is not None and route.kind in (OF_SOURCE, "file"):
             listing = self._listing(self._entries[route.subject], route.part)
             if listing.part <= listing.parts:
                 body = source_listing.render(listing, self._addresses)
                 ref = Ref(To.SOURCE, route.subject)
-                return PreviewPage(HTTPStatus.OK, self._window(address, ref, body, progress))
+                return PreviewPage(self._window(address, ref, body, progress))
         body = html.Body("Not ready yet", f"<h1>Not ready yet</h1>\n<p>{_LATER}</p>\n", [])
-        return PreviewPage(HTTPStatus.SERVICE_UNAVAILABLE, self._window(address, Ref(To.INDEX, ""), body, progress))
+        return PreviewPage(self._window(address, Ref(To.INDEX, ""), body, progress), is_ready=False)
 
     # --- folders
 
