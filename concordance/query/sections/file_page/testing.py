@@ -229,7 +229,12 @@ def _test_files(one: FileModel, what: str, paths: Sequence[str]) -> Iterator[Blo
 
 def _no_call(one: FileModel) -> str:
     is_called = any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
-    return f"No call to it from a test was found; {NOT_FOLLOWED}." if is_called else _NO_FUNCTIONS
+    return f"No call to it from a test was found; {NOT_FOLLOWED}." if is_called else _no_functions(one)
+
+
+def _no_functions(one: FileModel) -> str:
+    is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
+    return "It defines no functions: its code runs when it is imported." if is_module else _NO_FUNCTIONS
 
 
 def _tests_of_others(one: FileModel, others: str, tests: Sequence[int]) -> Iterator[Block]:
@@ -261,8 +266,7 @@ def _no_caller(one: FileModel, heading: str) -> str:
     if not_analysed(one.file):
         return f"{heading}:" if heading else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
-        is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        sentence = "It defines no functions: its code runs when it is imported." if is_module else _NO_FUNCTIONS
+        sentence = _no_functions(one)
         return f"{sentence} {heading}:" if heading else sentence
     if heading:
         return f"{heading}; which tests run it is not known, because {NOT_FOLLOWED}:"
