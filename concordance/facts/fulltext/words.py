@@ -7,7 +7,7 @@ parts and the whole, so that either finds it.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 import tantivy
 
@@ -38,9 +38,8 @@ def _dense() -> re.Pattern[str]:
     return re.compile(r"[぀-ヿ㐀-鿿가-힣]")
 
 
-@lru_cache(maxsize=_MAX_CACHED_WORDS)
 def stem(word: str) -> str:
-    """Return the stem of a word; cached, because names consist of few different words."""
+    """Return the stem of a word."""
     found: list[str] = _stemmer().analyze(word)
     return found[0]
 
