@@ -27,6 +27,9 @@ def test_a_section_is_written_refreshed_and_stays(tmp_path: Path) -> None:
     assert "pytest tests/test_ledger.py" in text
     links = re.findall(r"\]\(([^)#]+)", text)
     assert links
+    rows = [re.findall(r"\]\(([^)]+)\)", row) for row in text.split("\n") if row.startswith("| [")]
+    assert rows
+    assert not any(row[0] in row[1:] for row in rows)  # a row links to its part once
     assert [link for link in links if not (root / unquote(link)).exists()] == []
     assert re.findall(r"^\[\d+\]:.*", text, re.M) == ["[1]: mine.md"]
     assert "is current" in concord("init", "--agents", "--yes", root).stdout

@@ -7,7 +7,7 @@ file of the repository, and must not change by being written.
 
 from __future__ import annotations
 
-from concordance.base.blocks import Block, Code, Heading, Mono, Piece, Ref, Text, To, join_in_sentence
+from concordance.base.blocks import Block, Code, Heading, Mono, Piece, Ref, Table, Text, To, join_in_sentence
 from concordance.query.folders.front_page import build_and_test, documents, guides, parts_table
 from concordance.query.folders.repository import readme_opening
 from concordance.query.index.repository import Index
@@ -35,7 +35,7 @@ def agent_guide(index: Index) -> list[Block]:
     if parts or read:
         found.append(Heading(3, ["Where to start"]))
         found += [Text(["Read ", *join_in_sentence(read), "."])] if read else []
-        found += parts
+        found += [_with_one_link_per_row(block) if isinstance(block, Table) else block for block in parts]
     building = build_and_test(index)
     if building:
         found += [Heading(3, ["Build and test"]), *building]
@@ -47,3 +47,17 @@ def agent_guide(index: Index) -> list[Block]:
         Code("\n".join(f"{command:<22} # {about}" for command, about in _QUESTIONS) + "\n", "bash"),
     ]  # fmt: skip
     return found
+
+
+def _with_one_link_per_row(table: Table) -> Table:
+    """Return a table of parts without links to what a row's first cell links to: an agent pays for every letter."""
+    rows = []
+    for row in table.rows:
+        part = next(piece.path for piece in row[0] if isinstance(piece, Ref))
+        rows.append([row[0], *([_unlinked(piece, part) for piece in cell] for cell in row[1:])])
+    return table._replace(rows=rows)
+
+
+def _unlinked(piece: Piece, path: str) -> Piece:
+    is_repeated = isinstance(piece, Ref) and piece.path == path and piece.label
+    return Mono(piece.label) if is_repeated and isinstance(piece, Ref) else piece

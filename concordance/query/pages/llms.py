@@ -16,6 +16,7 @@ from concordance.base.blocks import (
     Item,
     Items,
     Line,
+    Mono,
     Page,
     Pieces,
     Quote,
@@ -54,7 +55,7 @@ def _blocks(index: Index) -> Iterator[Block]:
     yield Text([
         f"{_size(root)}: {file_counts_in_words(root)}. Every file, folder and name is documented from its source, with "
         "file and line. A link is followed by the size of what its page describes. The page of a file is at its path "
-        "with _docs.md appended, that of a folder at its path with /doc.md."
+        "with ", Mono("_docs.md"), " appended, that of a folder at its path with ", Mono("/doc.md"), "."
     ])  # fmt: skip
     yield Heading(2, ["Start"])
     yield Items([
