@@ -41,6 +41,8 @@ class Store:
         try:
             connection = schema.connect(self.path, "ro")
             connection.execute("BEGIN")
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+                raise self._broken()  # none of ours: a query of a view may never end
             connection.execute("SELECT count(*) FROM meta")
         except sqlite3.OperationalError:
             # A database with a write-ahead log needs to create a file next to it, which not every folder permits.

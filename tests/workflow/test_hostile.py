@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
+import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from concordance.base.config import Book
+from concordance.base.errors import StoreBroken
 from concordance.collect import walk
+from concordance.facts.store import Store
 from concordance.workflow import builds, store_update
 from tests.support import books, hostile, program
 from tests.support.linked import Repository
@@ -245,3 +249,14 @@ def test_a_book_in_a_folder_that_is_full_of_others(folder: Path) -> None:
     for path, data in before.items():
         assert (folder / os.fsdecode(path)).read_bytes() == data
     assert not (folder / ".concordance").exists()
+
+
+def test_a_store_that_came_with_the_repository_has_no_views(folder: Path) -> None:
+    """A query of a view may never end, so a store that has one is built anew."""
+    write(folder, {"a.py": "def plant(): ...\n", ".concordance/.gitignore": "*\n"})
+    with closing(sqlite3.connect(folder / ".concordance/index.db")) as database:
+        database.execute("CREATE VIEW meta AS SELECT 'schema' AS key, '1' AS value")
+        database.commit()
+    with pytest.raises(StoreBroken, match="damaged"):
+        Store(str(folder / ".concordance"))
+    assert "plant" in program.concord("define", "plant", "--repo", folder, "--yes").stdout
