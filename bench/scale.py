@@ -3,7 +3,7 @@
 In: a repository (a copy of `tests/sample` by default). Out: a table: processor time, bytes and memory of a cold build, of a build on a
 second machine with a shared cache in an S3 server on this machine, of an update after one edit, of `concord pack` and `concord unpack`;
 and of a build with Ray and two workers, whose store must be the same. Processor time is that of all processes, also of those that a fork
-server started, so it varies little on a busy machine.
+server started, except Ray's, so it varies little on a busy machine.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _compare_executors(home: Path) -> None:
     print("the stores are", "the same" if dump(home / "fourth") == dump(home / "fifth") else "DIFFERENT")
 
 
-def main(*arguments: str) -> None:
+def main(arguments: list[str]) -> None:
     """Prints the table."""
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     source = Path(arguments[0]) if arguments else damage.SAMPLE
