@@ -94,12 +94,13 @@ def is_statement(words: str) -> bool:
 
 _INSTRUCTS = re.compile(
     r"(?:Please|To|See|If|First|Run|Install|In order|Before|You|For|Use|Follow|Check|Make sure|Clone|Download|We|When|"
-    r"Warning|Usage|Keep|Note)\b"
+    r"Warning|Usage|Keep|Note|(?:In )?[Tt]his (?:readme|document(?:ation)?|page|section|chapter|part|guide|tutorial))\b"
 )
 
 
 def is_instruction(sentence: str) -> bool:
-    """True if a sentence tells readers what to do, or is an aside, rather than a description."""
+    """True if a sentence tells readers what to do, speaks of its own document, or is an aside, rather than a
+    description."""
     return _INSTRUCTS.match(sentence) is not None
 
 
