@@ -12,6 +12,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from concordance.base.model import FileHistory
+from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
@@ -54,6 +56,12 @@ def _sum_history(index: Index, folder: str) -> FolderHistory:
                 found.authors[author] += times
                 found.files_by_author[author] += 1
     return found
+
+
+def file_history(index: Index, path: str) -> FileHistory | None:
+    """Return the history of a file; None if git knows nothing of it."""
+    index.reads.note(Aspect.HISTORY, path)
+    return index.facts.change(path)
 
 
 @shared_until(ANY_UPDATE)

@@ -33,6 +33,7 @@ from concordance.base.model import FileHistory, Skip
 from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
+from concordance.query.index.history import file_history
 from concordance.query.index.ledger import files_identical_to, is_empty
 from concordance.query.index.repository import Index
 from concordance.query.markup.documents.rendered import document_blocks, document_parts
@@ -151,7 +152,7 @@ def _field(name: str, *pieces: Piece) -> Item:
 
 
 def _history(one: FileModel) -> Iterator[Item]:
-    change = one.index.facts.change(one.path)
+    change = file_history(one.index, one.path)
     if change is not None:
         yield _field("Changes", _history_line(change))
 
