@@ -2,6 +2,7 @@
 (function () {
   "use strict";
   var site = window.concordance, make = site.make, button = site.$("[data-does=history]"), wanted = false;
+  document.head.append(make("link", { rel: "stylesheet", href: site.base + "assets/blame.css" }));
 
   function told(commit) {
     if (!commit) return ["", "not committed yet"];

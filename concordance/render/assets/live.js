@@ -59,19 +59,6 @@
     });
   }
 
-  /* While the repository is read for the first time: the steps of the build. */
-  function progress(event) {
-    var now = JSON.parse(event.data), passed = true;
-    site.all(".reading li").forEach(function (step) {
-      var current = step.dataset.step === now.step;
-      if (current) passed = false;
-      step.className = passed && now.step !== "failed" ? "done" : "";
-      if (current) step.setAttribute("aria-current", "step"); else step.removeAttribute("aria-current");
-      site.$("span", step).textContent = current ? now.count : "";
-    });
-    site.$(".reading .failure").hidden = now.step !== "failed";
-  }
-
   var reading = site.root.hasAttribute("data-reading");
   if (site.root.dataset.kind !== "search") {
     /* A browser has six connections for all tabs of a site, so a hidden tab holds none of them. */
@@ -89,7 +76,7 @@
       events = new EventSource(site.base + "events");
       events.onmessage = heard;
       events.addEventListener("changed", heard);
-      if (reading) events.addEventListener("progress", progress);
+      if (reading) events.addEventListener("progress", site.showProgress);
     };
     var stop = function () {
       if (events) events.close();

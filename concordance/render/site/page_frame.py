@@ -62,7 +62,7 @@ def render_document(window: Window, root: str = "") -> str:
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
     server += " data-reading" if window.reading else ""
     own = [name for name, kind in (("lines", "source"), ("map", "map")) if kind == window.kind]
-    scripts = [*_SCRIPTS, *own, *(["live"] if window.live else [])]
+    scripts = [*_SCRIPTS, *own, *(["reading"] if window.reading else []), *(["live"] if window.live else [])]
     loaded = "\n".join(f'<script defer src="{up}assets/{name}.js"></script>' for name in scripts)
     if window.kind != "source":
         loaded = f'<link rel="stylesheet" href="{up}assets/drawings.css">\n{loaded}'
@@ -71,6 +71,7 @@ def render_document(window: Window, root: str = "") -> str:
         loaded += f'\n<script defer src="{up}assets/sorting.js"></script>'
     repository = escape(escape_hidden(window.repository))
     if window.reading:
+        loaded += f'\n<link rel="stylesheet" href="{up}assets/reading.css">'
         loaded += '\n<noscript><meta http-equiv="refresh" content="5"></noscript>'
     shown = f"{escape(escape_hidden(window.title))} · {repository}"
     return f"""<!doctype html>
