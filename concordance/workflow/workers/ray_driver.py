@@ -12,7 +12,7 @@ import pickle
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cache, partial
@@ -54,8 +54,10 @@ class Lost(NamedTuple):
     reason: str
 
 
-def drive(connection: Connection, address: str, jobs: int) -> None:
-    """Run tasks until the other end of the connection is closed."""
+def drive(connection: Connection, address: str, jobs: int, settings: Mapping[str, str]) -> None:
+    """Run tasks until the other end of the connection is closed. `settings` are Ray's environment variables: the server
+    that started this process may have been started before they were set."""
+    os.environ.update(settings)
     forks.ignore_terminal_signals()
     threading.Thread(target=forks.exit_with_parent, daemon=True).start()
     with open(os.devnull, "wb") as nowhere:  # Ray prints its log; what concerns the user is sent instead

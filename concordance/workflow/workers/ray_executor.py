@@ -11,6 +11,7 @@ again; a batch whose workers keep dying is run item by item, so that the item th
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections import deque
@@ -144,9 +145,10 @@ class RayExecutor:
         context = launch.SafeForkServerContext()
         context.set_forkserver_preload([])
         pool.start_server()
+        settings = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=ray_driver.drive, args=(theirs, self.address, self.jobs), name="ray", daemon=False
+            target=ray_driver.drive, args=(theirs, self.address, self.jobs, settings), name="ray", daemon=False
         )
         self._process.start()
         theirs.close()
