@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -421,16 +422,20 @@ def as_nobody(ask: Callable[[], object]) -> Any:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-        answer = json.dumps(ask()).encode()
-        os.write(writer, answer)
+        try:  # whatever happens, the child must not go on as a second test runner
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            os.write(writer, json.dumps(ask()).encode())
+        except BaseException:
+            os.write(writer, traceback.format_exc().encode())
+            os._exit(1)
         os._exit(0)
     os.close(writer)
     with open(reader, "rb") as answers:
         answer = answers.read()
-    os.waitpid(child, 0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, answer.decode()
     return json.loads(answer)
 
 
