@@ -14,14 +14,17 @@ from importlib.util import find_spec
 
 from concordance.base import plugins
 
+_CACHED_WITH_FACTS = ("facts/cache.py", "facts/fulltext/file_words.py", "facts/fulltext/words.py")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @cache
 def readers() -> str:
-    """Return the version of the code that reads files."""
+    """Return the version of the code that reads files, and of all else that decides what the cache has of them."""
     return _digest(
-        ["base/kinds.py", "base/model.py", "workflow/stages/extract.py"], ["collect", "extract"], " ".join(_grammars())
+        ["base/kinds.py", "base/model.py", "workflow/stages/extract.py", *_CACHED_WITH_FACTS],
+        ["collect", "extract"],
+        " ".join(_parsers()),
     )
 
 
@@ -84,9 +87,10 @@ def _extensions() -> list[str]:
     return [folder for spec in specs if spec is not None for folder in spec.submodule_search_locations or ()]
 
 
-def _grammars() -> list[str]:
-    """Return the installed grammars: the names of their folders contain their versions."""
+def _parsers() -> list[str]:
+    """Return the installed grammars and the stemmer: the names of their folders contain their versions."""
     spec = find_spec("tree_sitter")
     if spec is None or spec.origin is None:
         return []
-    return sorted(name for name in os.listdir(os.path.dirname(os.path.dirname(spec.origin))) if "tree_sitter" in name)
+    names = os.listdir(os.path.dirname(os.path.dirname(spec.origin)))
+    return sorted(name for name in names if "tree_sitter" in name or name.startswith("tantivy"))

@@ -28,7 +28,7 @@ from concordance.base.model import (
     unpack_column,
 )  # fmt: skip
 from concordance.facts import schema
-from concordance.facts.cache import join_cached
+from concordance.facts.cache import CachedFile
 from concordance.facts.codec import (
     FileOutline,
     FileScopes,
@@ -89,14 +89,14 @@ class Facts(Store):
         packed = self._packed("facts", path)
         return self._decoded(unpack, packed) if packed is not None else FileFacts()
 
-    def cache_values(self) -> Iterator[bytes]:
-        """Yield what the cache of facts contains for each file, without its key."""
+    def cached_files(self) -> Iterator[CachedFile]:
+        """Yield what the cache of facts contains for each file, without its key and its words."""
         query = (
             "SELECT facts.packed, flow.packed, ends.packed FROM facts "
             "LEFT JOIN flow ON flow.file = facts.file LEFT JOIN ends ON ends.file = facts.file"
         )
-        for row in self._rows(query):
-            yield join_cached(*(value or b"" for value in row))
+        for facts, flow, ends in self._rows(query):
+            yield CachedFile(facts, flow or b"", ends or b"", b"")
 
     def outline(self, path: str) -> FileOutline:
         """Return a file's definitions and documentation; empty if it was not read."""

@@ -29,6 +29,7 @@ class ExtractedFile(NamedTuple):
     problems: int  # number of findings that say that it could not be read completely
     cached: bool
     ends: bytes = b""  # of bridges, empty if it has none
+    cache_value: bytes = b""  # what the cache is to store under the key; empty if it came from there
 
 
 class Linkable(NamedTuple):

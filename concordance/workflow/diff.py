@@ -553,5 +553,5 @@ def _half(reader: RevisionReader, side: int, entry: ListedFile | None) -> _Half 
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
     findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TEST_CATEGORIES)
     tests = frozenset(registry.language_of(file.language).tests.tests_in(facts, file.category, file.path))
-    fresh = None if reading.cached or not reading.key else (reading.key, extract.pack_facts(reading))
+    fresh = (reading.key, reading.cache_value) if reading.cache_value else None
     return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

@@ -308,8 +308,8 @@ class Build:
             ):
                 readings = self._failed_file(job, result) if isinstance(result, FailedItem) else result
                 writer.put(readings)
-                fresh = [reading for reading in readings if reading.key and not reading.cached]
-                cache.put([(reading.key, extract.pack_facts(reading)) for reading in fresh])
+                fresh = [reading for reading in readings if reading.cache_value]
+                cache.put([(reading.key, reading.cache_value) for reading in fresh])
                 found += [extract.FreshFacts(one.file.digest, one.key, one.file.size) for one in fresh]
                 for reading in readings:
                     self._count(reading)

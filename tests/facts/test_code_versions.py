@@ -10,7 +10,8 @@ import pytest
 from concordance.facts import code_versions
 from tests.support.program import write
 
-OWN = ("base/kinds.py", "base/model.py", "workflow/stages/extract.py", "extract/engine.py")
+CACHED = ("facts/cache.py", "facts/fulltext/file_words.py", "facts/fulltext/words.py")
+OWN = ("base/kinds.py", "base/model.py", "workflow/stages/extract.py", "extract/engine.py", *CACHED)
 
 
 @pytest.fixture

@@ -9,18 +9,24 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
+import zstandard
 
 from concordance.base.config import Book, Config
 from concordance.base.errors import StoreBroken, UserError
 from concordance.base.progress import BuildSummary
-from concordance.facts.cache import Cache
+from concordance.collect import walk
+from concordance.extract.cfamily import macros
+from concordance.facts.cache import Cache, CachedFileDecoder, encode_cached_file
 from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
+from concordance.facts.records import ExtractedFile
 from concordance.query.index.repository import Index
 from concordance.workflow import builds
 from concordance.workflow.pipeline import Build
+from concordance.workflow.stages import extract
 from tests.support import books
 from tests.support.program import SAMPLE, age, ask, concord, dump, remove_store, write
 
@@ -117,6 +123,51 @@ def test_a_damaged_value_of_the_cache_is_none(tmp_path: Path) -> None:
     cache.put([(b"two", b"second")])
     assert cache.get(b"two") == b"second"
     cache.close()
+
+
+class Extraction:
+    """Extracts one file with a cache of its own."""
+
+    def __init__(self, repo: Path, cache: Path, path: str) -> None:
+        self.job = extract.Job(str(repo), Config(), "", "version", "cpp", "")
+        self.cache = Cache(str(cache), 1 << 30)
+        self.state = extract.extract_state(self.job, self.cache, macros.merge([]))
+        [self.entry] = [entry for entry in walk.walk_with_counts(str(repo))[0] if entry.path == path]
+        self.data = (repo / path).read_bytes()
+
+    def at(self, path: str) -> ExtractedFile:
+        return extract.extract_content(self.job, self.state, self.entry._replace(path=path), self.data)
+
+
+def test_the_cache_has_all_that_is_stored_of_a_file(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Extraction(repo, tmp_path / "own", "plain.cpp")
+    first, moved = one.at("plain.cpp"), one.at("other/place.cpp")
+    assert not first.cached and first.cache_value == moved.cache_value and first.words != moved.words
+    one.cache.put([(first.key, first.cache_value)])
+    monkeypatch.setattr(extract, "content_words", None)
+    monkeypatch.setattr(extract.engine, "extract", None)
+    assert one.at("plain.cpp") == first._replace(cached=True, cache_value=b"")
+    assert one.at("other/place.cpp") == moved._replace(cached=True, cache_value=b"")
+
+
+def test_values_with_good_digests_that_the_cache_cannot_have_are_not_used(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Extraction(repo, tmp_path / "own", "plain.cpp")
+    first = one.at("plain.cpp")
+    file = CachedFileDecoder().decode(first.cache_value)
+    words = [b"", b"no words", *map(msgspec.msgpack.encode, (["", "", [[0, "x"]]], ["", "", [[1 << 63, "x"]]], ["", ""], [1, 2, []]))]
+    facts = [b"", b"no facts", b"\x91\x01"]
+    values = [encode_cached_file(file._replace(words=part)) for part in words]
+    values += [encode_cached_file(file._replace(facts=part)) for part in facts]
+    values += [b"", b"not compressed", first.cache_value[:-5], zstandard.compress(b"short"), zstandard.compress(b"\xff" * 50)]
+    for value in values:
+        one.cache.put([(first.key, value)])
+        assert one.at("plain.cpp") == first
+    one.cache.put([(first.key, first.cache_value)])
+    assert one.at("plain.cpp").cached
+    monkeypatch.setattr("concordance.facts.cache._LARGEST_VALUE", 100)  # what decompresses to more is not decompressed
+    assert one.at("plain.cpp") == first
 
 
 @pytest.mark.parametrize("seed", range(4))

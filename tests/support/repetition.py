@@ -28,7 +28,7 @@ from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
 from concordance.extract.text import highlight
 from concordance.facts.codec import pack, unpack
-from concordance.facts.fulltext import index
+from concordance.facts.fulltext.file_words import content_words
 from concordance.facts.fulltext.words import WordNormalizer
 
 BLANKS = " " * 2000
@@ -96,7 +96,7 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
     used = timed("macros", macro_table)
     facts = timed("extract", lambda: engine.extract(text, language, used))
     facts = timed("pack", lambda: unpack(pack(facts)))
-    timed("words", lambda: index.prepare_file(path, text, facts, WordNormalizer()))
+    timed("words", lambda: content_words(text, facts, WordNormalizer()))
     timed("highlight", lambda: highlight.highlight_spans(text, language))
     return seconds, [
         f.message

@@ -16,7 +16,8 @@ import pytest
 
 from concordance.base.errors import StoreBroken
 from concordance.extract import engine
-from concordance.facts.fulltext.index import TextWriter, open_shards, outdated_paths, prepare_file
+from concordance.facts.fulltext.file_words import content_words, prepare_file
+from concordance.facts.fulltext.index import TextWriter, open_shards, outdated_paths
 from concordance.facts.fulltext.words import WordNormalizer
 from tests.support import books, program, stopping
 from tests.support.program import age, ask, build, concord, dump, write
@@ -211,7 +212,8 @@ def _indexed(home: Path, store: str | None, after: str, *paths: str) -> TextWrit
     writer = TextWriter(str(home), store)
     for path in paths:
         facts = engine.extract("x = 1\n", "python")
-        writer.put(path, "source", 6, prepare_file(path, "x = 1\n", facts, WordNormalizer()))
+        words = WordNormalizer()
+        writer.put(path, "source", 6, prepare_file(path, content_words("x = 1\n", facts, words), facts, words))
     writer.finish(after)
     writer.place_it()
     return writer

@@ -1,6 +1,6 @@
 """The full-text index next to the store: every file as a whole, and in pieces of some lines.
 
-In: a file's text and facts, split into words by a worker (`prepare_file`). Out: `REPO/.concordance/text/`, which holds
+In: a file's text and facts, split into words by a worker (`file_words`). Out: `REPO/.concordance/text/`, which holds
 tantivy indexes, and `IndexShard`s to query them. Whole files have fields (path, names, documentation, text); pieces
 have only text, with positions for phrases. Source is in a shard of its own, so that the frequency of a word in tests
 does not affect its weight in source. A first index is written next to its place and
@@ -19,10 +19,9 @@ import math
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
@@ -30,17 +29,16 @@ import tantivy
 
 from concordance.base.confined_folder import remove_tree
 from concordance.base.errors import StoreBroken, StoreFailed
-from concordance.base.kinds import FUNCTION_KINDS
-from concordance.base.model import Category, FileFacts, Kind
+from concordance.base.model import Category
+from concordance.facts.fulltext import file_words
 from concordance.facts.fulltext import words as fulltext_words
-from concordance.facts.fulltext.words import WordNormalizer
+from concordance.facts.fulltext.file_words import PreparedFile, decode_prepared, is_text
 from concordance.facts.integrity import checksums
 
 SHARDS = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" hold unsplit names
 PURPOSES = tuple(Category)  # a file's category is stored as an index into this list
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
-_UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 # Messages of tantivy if files of an index are missing, damaged, or left by a killed build.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
 _ABANDONED = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
@@ -50,62 +48,6 @@ _HEAP = 50_000_000  # bytes of memory for a writer
 _MERGED_SEGMENTS, _SMALL_SEGMENT = 8, 10_000
 _MAX_SIMILAR = 8  # files of each shard that define a similar name
 _FILLER = "\0"  # the path of a document that only makes a segment
-_PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # files that are named after their folder
-
-
-class PreparedFile(NamedTuple):
-    """A file's words."""
-
-    base: str
-    dir: str
-    names: str
-    defs: str
-    dotted: str
-    docs: str
-    tests: bool  # True if most of its functions are tests, wherever it is
-    chunks: tuple[tuple[int, str], ...]
-
-
-_ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(PreparedFile)
-
-
-def prepare_file(path: str, text: str, facts: FileFacts, words: WordNormalizer) -> bytes:
-    """Return a file's words, encoded; called by a worker, which has the text. Empty if the path is not valid text."""
-    if not _is_text(path):
-        return b""
-    stem = re.sub(r"\.\w+$", "", path)
-    folder, _, base = stem.rpartition("/")
-    code = [symbol for symbol in facts.symbols if symbol.kind not in _UNNAMED]
-    lower = [symbol.name.lower() for symbol in code]
-    title = base.lower() if base.lower() not in _PACKAGE_FILES else folder.rpartition("/")[2].lower()
-    parts = [part.lower() for part in stem.split("/")]
-    parents = [facts.symbols[s.parent].name.lower() if s.parent >= 0 else "" for s in code]
-    dotted = [f"{parent}.{name}" for parent, name in zip(parents, lower, strict=True)]
-    dotted += [f"{title}.{name}" for name in lower]
-    dotted += [f"{one}.{other}" for one, other in pairwise(parts)]
-    docs = " ".join((facts.doc, *(symbol.doc for symbol in facts.symbols if symbol.doc)))
-    row = PreparedFile(
-        words.of(base), words.of(folder), words.of(" ".join(symbol.name for symbol in code)),
-        _names(lower), _names(dict.fromkeys(dotted)),
-        words.of(docs), _is_mostly_tests(facts), tuple(words.chunks(text)),
-    )  # fmt: skip
-    return _ENCODER.encode(row)
-
-
-def _is_mostly_tests(facts: FileFacts) -> bool:
-    functions = [symbol.name for symbol in facts.symbols if symbol.kind in FUNCTION_KINDS]
-    return len(functions) > 1 and sum(name.lower().startswith("test") for name in functions) * 2 > len(functions)
-
-
-def _is_text(path: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in path)
-
-
-def _names(names: Iterable[str]) -> str:
-    """Join names with spaces; leave out names that contain a space, and replace what is not valid text."""
-    found = " ".join(name for name in names if " " not in name)
-    return found.encode("utf-8", "replace").decode()
 
 
 def number(path: str) -> int:
@@ -186,12 +128,12 @@ class TextWriter:
             if not self.is_new:
                 self._remove(path)
             if packed:
-                self._put(path, category, size, _DECODER.decode(packed))
+                self._put(path, category, size, decode_prepared(packed))
 
     def _put(self, path: str, category: str, size: int, row: PreparedFile) -> None:
         purpose = Category.TEST if row.tests and category in _ON_SOURCE else Category(category)
         shard = SHARDS[purpose not in _ON_SOURCE]
-        folders, at = [path], path
+        folders, at, content = [path], path, row.content
         while "/" in at:
             at = at.rpartition("/")[0]
             folders.append(at)
@@ -199,12 +141,12 @@ class TextWriter:
             "path": path, "folder": folders, "file": number(path), "size": size, "purpose": PURPOSES.index(purpose)
         }  # fmt: skip
         whole = tantivy.Document(
-            **shared, base=row.base, dir=row.dir, names=row.names, defs=row.defs, dotted=row.dotted, docs=row.docs,
-            body=" ".join(words for _, words in row.chunks),
+            **shared, base=row.base, dir=row.dir, names=content.names, defs=row.defs, dotted=row.dotted,
+            docs=content.docs, body=" ".join(words for _, words in content.chunks),
         )  # fmt: skip
         self._writers[shard, False].add_document(whole)
         pieces = self._writers[shard, True]
-        for line, words in row.chunks:
+        for line, words in content.chunks:
             pieces.add_document(tantivy.Document(**shared, line=line, text=words))
 
     def remove(self, path: str) -> None:
@@ -213,7 +155,7 @@ class TextWriter:
             self._remove(path)
 
     def _remove(self, path: str) -> None:
-        if _is_text(path):
+        if is_text(path):
             self._changed_paths.add(path)
             for writer in self._writers.values():
                 writer.delete_documents_by_term("path", path)
@@ -362,7 +304,7 @@ def outdated_paths(folder: str, store: str) -> frozenset[str] | None:
 def _version() -> str:
     """Changes with the code that makes and writes words, so that nobody has to increase a number."""
     digest = hashlib.sha256(tantivy.tantivy.__version__.encode())
-    for path in (__file__, fulltext_words.__file__):
+    for path in (__file__, file_words.__file__, fulltext_words.__file__):
         with open(path, "rb") as file:
             digest.update(file.read())
     return digest.hexdigest()[:24]

@@ -21,7 +21,7 @@ import zstandard
 from concordance.base.confined_folder import open_regular_file
 from concordance.base.errors import UserError
 from concordance.facts import code_versions, schema
-from concordance.facts.cache import Cache
+from concordance.facts.cache import Cache, CachedFile, CachedFileDecoder
 from concordance.facts.read import Facts
 
 MAGIC = b"concord pack 1\n"
@@ -91,14 +91,23 @@ def _store_files(folder: str) -> Iterator[str]:
 def _cached_facts(folder: str, cache: Cache) -> Iterator[tuple[bytes, bytes]]:
     """Yield the entries of a cache that are facts of the store: others may be about other repositories."""
     with Facts(folder, alone=True) as facts:
-        wanted = {_digest(value) for value in facts.cache_values()}
+        wanted = {_digest(file) for file in facts.cached_files()}
+    decoder = CachedFileDecoder()
     for key, value in cache.items():
-        if _digest(value) in wanted:
+        try:
+            file = decoder.decode(value)
+        except ValueError:  # its key is of another version
+            continue
+        if _digest(file) in wanted:
             yield key, value
 
 
-def _digest(value: bytes) -> bytes:
-    return blake2b(value, digest_size=16).digest()
+def _digest(file: CachedFile) -> bytes:
+    """Return a digest of a file's facts without its words, which a store does not have."""
+    digest = blake2b(digest_size=16)
+    for part in file._replace(words=b""):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.digest()
 
 
 def unpack(source: BinaryIO, folder: str, cache: Cache) -> ArchiveContents:

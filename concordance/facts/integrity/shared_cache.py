@@ -22,7 +22,7 @@ from typing import NamedTuple
 import zstandard
 
 from concordance.base.errors import ConcordanceError
-from concordance.facts.cache import checked, sealed
+from concordance.facts.cache import checked, decompress, decompressor, sealed
 
 _MAGIC = b"concord1"
 _DIGEST = 16  # bytes
@@ -173,7 +173,7 @@ def _index_rows(name: str, data: object) -> Iterator[tuple[bytes, bytes, CachedB
     head = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or data[:head] != _MAGIC + _seal(name, data[head:]):
         return
-    rows = _decompress(data[head:], _MAX_INDEX)
+    rows = decompress(data[head:], _MAX_INDEX, decompressor())
     if len(rows) % _ROW.size:
         return
     for digest, key, at, size, unpacked in _ROW.iter_unpack(rows):
@@ -181,19 +181,9 @@ def _index_rows(name: str, data: object) -> Iterator[tuple[bytes, bytes, CachedB
             yield digest, key, CachedBlock(name, at, size, unpacked)
 
 
-def _decompress(data: bytes, most: int) -> bytes:
-    """Return decompressed data; nothing if it is damaged or larger than it may be."""
-    try:
-        if not 0 <= zstandard.frame_content_size(data) <= most:
-            return b""
-        return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompress(data, max_output_size=most)
-    except zstandard.ZstdError:
-        return b""
-
-
 def _entries(block: CachedBlock, data: bytes) -> Iterator[tuple[bytes, bytes | None]]:
     """Yield the keys and facts in a block; None for facts that are damaged."""
-    body = _decompress(data, block.unpacked) if len(data) == block.size else b""
+    body = decompress(data, block.unpacked, decompressor()) if len(data) == block.size else b""
     at = 0
     while at + _ENTRY.size <= len(body):
         key, size = _ENTRY.unpack_from(body, at)

@@ -11,11 +11,12 @@ import gc
 import hashlib
 import os
 import pickle
-import struct
 import threading
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 from concordance.base import forks
 from concordance.base.config import Config
@@ -25,9 +26,9 @@ from concordance.collect import walk
 from concordance.collect.classify import Classifier
 from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
-from concordance.facts.cache import Cache, join_cached, split_cached
+from concordance.facts.cache import Cache, CachedFile, CachedFileDecoder, encode_cached_file
 from concordance.facts.codec import pack, unpack
-from concordance.facts.fulltext import index
+from concordance.facts.fulltext.file_words import check_content_words, content_words, prepare_file
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.records import ExtractedFile
 
@@ -95,13 +96,14 @@ class ExtractState(NamedTuple):
     macros: macros.Macros
     with_macros: frozenset[str]
     words: WordNormalizer  # normalised words that this worker has met
+    decoder: CachedFileDecoder
     note: int = -1  # descriptor of the file that names what this worker is reading
 
 
 def extract_state(job: Job, cache: FactsByKey, table: macros.Macros) -> ExtractState:
     """Return the state of a worker that has read nothing yet."""
     with_macros = frozenset(language.name for language in registry.languages() if language.has_macros)
-    return ExtractState(_classifier(job), cache, table, with_macros, WordNormalizer())
+    return ExtractState(_classifier(job), cache, table, with_macros, WordNormalizer(), CachedFileDecoder())
 
 
 def _classifier(job: Job) -> Classifier:
@@ -182,11 +184,8 @@ def read_file(job: Job, classifier: Classifier, entry: ListedFile) -> bytes | Ex
 
 
 def extract_content(job: Job, state: ExtractState, entry: ListedFile, data: bytes) -> ExtractedFile:
-    """Return what is extracted from a file's bytes, with its search words."""
-    reading, text, facts = _extract_data(job, state, entry, data)
-    if facts is None:
-        return reading
-    return reading._replace(words=index.prepare_file(entry.path, text, facts, state.words))
+    """Return what is extracted from a file's bytes."""
+    return _extract_data(job, state, entry, data)[0]
 
 
 def cached_facts(job: Job, state: ExtractState, entry: ListedFile, data: bytes) -> bytes:
@@ -199,29 +198,28 @@ def cached_facts(job: Job, state: ExtractState, entry: ListedFile, data: bytes) 
 
 
 def extract_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
-    """Return what is extracted from given bytes, for example of a revision, and their text; without search words."""
+    """Return what is extracted from given bytes, for example of a revision, and their text."""
     state = _worker_state(job)
     if entry.skip is not Skip.NONE:
         return _skipped_file(entry, state.classifier.unread(entry.path, entry.skip, entry.note), ""), ""
-    return _extract_data(job, state, entry, data)[:2]
+    return _extract_data(job, state, entry, data)
 
 
-def _extract_data(
-    job: Job, state: ExtractState, entry: ListedFile, data: bytes
-) -> tuple[ExtractedFile, str, FileFacts | None]:
-    """Return a file's extraction, its text and its facts; the facts are None if it is not read as text."""
+def _extract_data(job: Job, state: ExtractState, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
+    """Return what is extracted from a file's bytes, and their text; "" if they are not text."""
     digest = hashlib.sha256(data).hexdigest()
     form, text = state.classifier.read_text(entry.path, data)
     if form.skip is not Skip.NONE:
-        return _skipped_file(entry, form, digest), "", None
+        return _skipped_file(entry, form, digest), ""
     used = _macros_used(state, form, data)
     key = _facts_key(job, form, digest, used)
-    cached = state.cache.get(key)
-    if cached is not None:
-        with suppress(ValueError, struct.error):  # a damaged cache
-            packed, flow, ends = split_cached(cached)
-            facts = unpack(packed)
-            return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
+    value = state.cache.get(key)
+    if value is not None:
+        with suppress(ValueError, msgspec.MsgspecError):  # a damaged cache
+            known = state.decoder.decode(value)
+            check_content_words(known.words)
+            reading = _extracted_file(entry, form, digest, unpack(known.facts), known, state.words)
+            return reading._replace(key=key, cached=True), text
     facts = engine.extract(text, form.language, used)
     if form.note:
         facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
@@ -229,7 +227,9 @@ def _extract_data(
     ends = pack(facts.ends) if facts.ends else b""
     packed = pack(facts._replace(flow=None, ends=()))
     facts = unpack(packed)
-    return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
+    new = CachedFile(packed, flow, ends, content_words(text, facts, state.words))
+    reading = _extracted_file(entry, form, digest, facts, new, state.words)
+    return reading._replace(key=key, cache_value=encode_cached_file(new)), text
 
 
 def _macros_used(state: ExtractState, form: Form, data: bytes) -> macros.Macros:
@@ -242,15 +242,9 @@ def _facts_key(job: Job, form: Form, digest: str, used: macros.Macros) -> bytes:
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
-def pack_facts(reading: ExtractedFile) -> bytes:
-    """Return a file's facts, flow and ends as one value of the cache."""
-    return join_cached(reading.packed, reading.flow, reading.ends)
-
-
 def _extracted_file(
-    entry: ListedFile, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
-    cached: bool,
-) -> ExtractedFile:  # fmt: skip
+    entry: ListedFile, form: Form, digest: str, facts: FileFacts, encoded: CachedFile, words: WordNormalizer
+) -> ExtractedFile:
     tests = set(registry.language_of(form.language).tests.tests_in(facts, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
@@ -259,15 +253,15 @@ def _extracted_file(
     problems = sum(1 for finding in facts.findings if finding.by in ("reader", "syntax"))
     return ExtractedFile(
         _file(entry, form, digest, facts.metrics.lines),
-        packed,
-        flow,
-        b"",
+        encoded.facts,
+        encoded.flow,
+        prepare_file(entry.path, encoded.words, facts, words),
         symbols,
         tuple({term.text: None for term in facts.terms}),
-        key,
+        b"",
         problems,
-        cached,
-        ends,
+        False,
+        encoded.ends,
     )
 
 
