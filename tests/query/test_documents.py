@@ -185,6 +185,8 @@ def test_nothing_in_a_document_becomes_markup_of_the_page(tmp_path: Path) -> Non
         ("# T 2.1\n\n*February 11, 2019*\n\nTool 2.1 finds more.\n", "Tool 2.1 finds more."),
         ("# T\n\nThe best tool for things\n\n## Browser\n\nOpen it in a browser.\n", "The best tool for things"),
         ("# T\n\nThe best tool for things\n\n## What is T?\n\nTool finds things.\n", "Tool finds things."),
+        ("# Click\n\nClick is a package for programs.\n\nIt aims at less code.\n", "Click is a package for programs.\n\nIt aims at less code."),
+        ("# T\n\nClick here for the docs of it.\n\nTool finds things.\n", "Tool finds things."),
         ("# Only a title\n", None),
     ],
 )

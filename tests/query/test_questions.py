@@ -629,3 +629,17 @@ def test_one_file_is_not_called_files(folder: Path) -> None:
             note = repository.ask(question, argument).note
             assert "1 file searched" in note, f"{question}: {note}"
         assert "1 line searched" in repository.ask("imports", "a.py").note
+
+
+def test_a_special_method_that_no_text_names_may_run(tmp_path: Path) -> None:
+    files = {
+        "web.py": "class Context:\n    def __enter__(self):\n        push()\n\n    def __exit__(self, *args):\n        pass\n\n\n"
+        "def push():\n    pass\n",
+        "app.py": "from web import Context\n\n\ndef make():\n    return Context()\n",
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        rows = repository.ask("path", "make push").rows
+        assert [(row["how"], row["trust"]) for row in rows] == [
+            ("creates an object that may run", "candidate"), ("calls", "exact"),
+        ]  # fmt: skip

@@ -44,6 +44,8 @@ concord path Linear.forward linear --chains 3
 """
 ARGUMENT = "FROM TO..."
 OPTIONS = (Option("chains", "Show at most N chains, the shortest first.", int, 1, least=1),)
+# Python runs these on an object without naming them, but not on every object that has them.
+_RUN_ON_INSTANCES = frozenset(("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
 _COLUMNS = ("path", "line", "name", "how", "to", "trust", "by")
 
 
@@ -256,4 +258,7 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
         inside = [(spot, claim) for spot, claim in spots if own.start_line <= spot.line <= own.end_line]
     for spot, claim in inside[:1]:
         return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
+    if how == WAYS[EdgeKind.MAKES] and target.key.rpartition(".")[2] in _RUN_ON_INSTANCES:
+        how = "creates an object that may run"
+        return PathStep(source, target, source.line, how, Trust.CANDIDATE.name.lower(), "special method")
     return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "one contains the other")

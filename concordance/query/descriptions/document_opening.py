@@ -40,7 +40,8 @@ _ASIDE = re.compile(
     r"distributed|covered) (?:under|by)\b|(?:this|the) (?:readme|document|page|file)\b|(?:please )?(?:consider )?"
     r"(?:donat|sponsor|support(?:ing)? (?:us|me|the (?:project|development)|this project))|.{0,80}\b(?:become a "
     r"(?:sponsor|backer|patron)|github sponsors|open ?collective|patreon|buy me a coffee|tidelift)\b|(?:looking for|"
-    r"see|read|visit|check out|view|browse|join|follow|star|click|note that|for (?:more|full|detailed|the latest))\b)",
+    r"see|read|visit|check out|view|browse|join|follow|star|click|note that|for (?:more|full|detailed|the latest))\b"
+    r"(?! (?:is|was|has|can|will|lets|makes|provides|offers|allows|helps|gives|supports)\b))",  # a project named Click
     re.I,
 )
 _INTRODUCES = re.compile(r"\bwhat(?: is|'s|\u2019s)\b|^\W*(?:about|introduction|overview|description)\W*\Z", re.I)
