@@ -276,6 +276,11 @@ class Occurrences(NamedTuple):
         return zip(unpack_column(self.name, len(self.role)), self.role, strict=True)
 
 
+def is_overload(modifiers: tuple[str, ...]) -> bool:
+    """True for a function that only declares one signature of another, by Python's `@overload`."""
+    return any(one == "overload" or one.endswith(".overload") for one in modifiers)
+
+
 def role_bit(role: Role) -> int:
     """Return the bit of a role in a set of roles, such as `Flow.roles`."""
     return 1 << ROLES.index(role)

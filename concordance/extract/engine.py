@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 
 from concordance.base import plugins
 from concordance.base.errors import BrokenPlugin
-from concordance.base.model import TYPE_KINDS, FileFacts, Finding, Kind, Metrics, Severity
+from concordance.base.model import TYPE_KINDS, FileFacts, Finding, Kind, Metrics, Severity, is_overload
 from concordance.extract import bridges
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
@@ -157,7 +157,7 @@ def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
         line = source.line(definition.start)
         if line in groups or (number == 0 and definition.kind == Kind.KEY and definition.name in _TITLE_KEYS):
             continue
-        if not definition.doc and definition.kind not in _UNDOCUMENTED:
+        if not (definition.doc or definition.kind in _UNDOCUMENTED or is_overload(definition.modifiers)):
             # The comment above a line documents the first definition that starts on it.
             above = comments.above(line) if line not in defined else ""
             if definition.kind in _VALUES and not comments.is_marked(line) and _SAYS_STEP.match(above):

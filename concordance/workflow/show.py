@@ -6,7 +6,7 @@ In: a path or a name. Out: its page as Markdown, without the source, which the r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from concordance.base import plugins
@@ -15,7 +15,9 @@ from concordance.base.errors import UserError
 from concordance.base.model import File
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row
+from concordance.query.descriptions.overloads import implementation
 from concordance.query.index.file_model import model_of
+from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
@@ -59,8 +61,22 @@ def _requested_pages(index: Index, subject: str, addresses: Addresses) -> Iterat
         return
     if not target:
         raise UserError(f"nothing is named {subject}", "`concord search` finds similar names")
-    for place in target[:_MAX_DEFINITIONS]:
+    for place in _implementations_first(index, target)[:_MAX_DEFINITIONS]:
         yield _definition(index, place)
+
+
+def _implementations_first(index: Index, places: Sequence[SymbolPlace]) -> list[SymbolPlace]:
+    """Return definitions with the implementation of a function before its signatures with `@overload`."""
+    by_id = {place.id: place for place in places}
+    found: dict[int, SymbolPlace] = {}
+    for place in places:
+        if place.place >= 0:
+            spoken = implementation(outline(index, place.path).symbols, place.place)
+            one = index.facts.ids(place.path).id_at(spoken)
+            if one in by_id:
+                found.setdefault(one, by_id[one])
+        found.setdefault(place.id, place)
+    return list(found.values())
 
 
 def _definition(index: Index, place: SymbolPlace) -> Page:

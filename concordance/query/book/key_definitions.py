@@ -9,6 +9,7 @@ from concordance.base.blocks import Piece
 from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
+from concordance.query.descriptions.overloads import documented, implementation
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
 from concordance.query.folders import Folder, folder_definitions
 from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, used_definitions
@@ -60,13 +61,16 @@ def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> 
 def _rows(index: Index, rows: Iterable[UsedDefinition], limit: int) -> list[KeyDefinition]:
     found: dict[str, KeyDefinition] = {}
     for row in rows:
-        symbol = symbol_by_id(index, row.id)
-        if symbol is None or row.times < 2 or symbol.name in found:
+        symbols = outline(index, row.path).symbols
+        place = implementation(symbols, row.place)
+        symbol = symbols[place]
+        if row.times < 2 or symbol.name in found:
             continue
-        words = _words(index, f"{row.place} {row.path}")
+        words = _words(index, f"{place} {row.path}")
         found[symbol.name] = KeyDefinition(
-            row.id, row.times, symbol.name, symbol.kind, row.path, words, symbol.signature, symbol.public
-        )
+            index.facts.ids(row.path).id_at(place), row.times, symbol.name, symbol.kind, row.path, words,
+            symbol.signature, symbol.public,
+        )  # fmt: skip
         if len(found) == limit:
             break
     return list(found.values())
@@ -76,7 +80,8 @@ def _rows(index: Index, rows: Iterable[UsedDefinition], limit: int) -> list[KeyD
 def _words(index: Index, position: str) -> list[Piece]:
     """Return the first sentence of a definition's documentation; `position`: its place in the file, then the path."""
     place, _, path = position.partition(" ")
-    symbol = outline(index, path).symbols[int(place)]
+    symbols = outline(index, path).symbols
+    symbol = symbols[documented(symbols, int(place))]
     sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
     return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 

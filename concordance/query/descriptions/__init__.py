@@ -19,6 +19,7 @@ from concordance.extract.documents.legal_text import without_licence
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.reads import memoised
+from concordance.query.descriptions import overloads
 from concordance.query.descriptions.definitions import (
     definition_summary,
     help_text,
@@ -86,10 +87,11 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
     aside = file.category == Category.TEST or (is_package_file(file) and reexport_summary(index, file, facts))
     main = None if aside else main_definition(index, file, facts)
     if main is not None:
-        sentence = first_sentence(main.doc, file.language, main.name)
+        described = facts.symbols[overloads.documented(facts.symbols, facts.symbols.index(main))]
+        sentence = first_sentence(described.doc, file.language, main.name)
         if is_statement(sentence) and not _is_about_parameter(sentence, main):
             name = Ref(To.SYMBOL, file.path, main.key, main.name)
-            return [name, ": ", *quote_sentence(index, file.path, sentence, main.doc, main.start_line)]
+            return [name, ": ", *quote_sentence(index, file.path, sentence, described.doc, described.start_line)]
         if (shown := help_text(facts, main)) is not None and is_statement(shown[0]):
             cite = Cite(file.path, shown[1].line, shown[1].end_line if shown[1].end_line > shown[1].line else 0)
             words = sentence_pieces(first_sentence(shown[0], file.language))

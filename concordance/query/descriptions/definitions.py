@@ -16,6 +16,7 @@ from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import separator_of, split_key
+from concordance.query.descriptions.overloads import implementation
 from concordance.query.index.repository import Index
 
 _GROUPS = (  # in the order in which a summary lists them
@@ -91,8 +92,9 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
     index.reads.note(Aspect.USED_BY, file.path)
     for place, _ in rows:
         users = index.graph.users(ids.id_at(place))
-        uses[place] = len(users) + 100 * sum(user not in ids for user, _ in users)
-    return sorted(rows, key=lambda row: (-uses[row[0]], row[0]))
+        spoken = implementation(facts.symbols, place)
+        uses[spoken] = uses.get(spoken, 0) + len(users) + 100 * sum(user not in ids for user, _ in users)
+    return sorted((row for row in rows if row[0] in uses), key=lambda row: (-uses[row[0]], row[0]))
 
 
 def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead | None:

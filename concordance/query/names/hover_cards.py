@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Kind, Trust
 from concordance.extract.registry import language_of
+from concordance.query.descriptions.overloads import documented
 from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
@@ -47,12 +48,18 @@ def cards(index: Index, path: str) -> list[Card]:
     return [
         Card(
             symbol.key, symbol.name, symbol.kind, _shorten(" ".join(symbol.signature.split()), _MAX_SIGNATURE_LENGTH),
-            _shorten(first_sentence(symbol.doc, one.file.language, symbol.name), _MAX_DOC_LENGTH) if symbol.doc else "",
+            _summary(one, place),
             *uses.get(place, (0, 0)), path, symbol.line, place in paged, public_name(index, path, symbol.key),
         )
         for place, symbol in enumerate(one.symbols)
         if symbol.kind not in _KINDS_WITHOUT_CARD
     ]  # fmt: skip
+
+
+def _summary(one: FileModel, place: int) -> str:
+    """Return the first sentence of a definition's documentation; "" if it has none."""
+    symbol = one.symbols[documented(one.symbols, place)]
+    return _shorten(first_sentence(symbol.doc, one.file.language, symbol.name), _MAX_DOC_LENGTH) if symbol.doc else ""
 
 
 def _shorten(words: str, longest: int) -> str:

@@ -16,6 +16,7 @@ from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind,
 from concordance.extract.registry import language_of
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.descriptions.definitions import is_logger, is_switch
+from concordance.query.descriptions.overloads import documented, implementation
 from concordance.query.index.file_model import IMPORT, FileModel
 from concordance.query.markup import first_sentence
 
@@ -60,6 +61,8 @@ def rank_definitions(one: FileModel) -> list[CentralDefinition]:
         had = found.get(key)
         if had is None or (had.files, not one.symbols[had.place].declaration) < (files, not symbol.declaration):
             found[key] = row
+    for key, row in found.items():
+        found[key] = row._replace(place=implementation(one.symbols, row.place))
 
     def order(row: CentralDefinition) -> tuple[object, ...]:
         symbol = one.symbols[row.place]
@@ -179,8 +182,8 @@ def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int,
 
 def explain(one: FileModel, place: int) -> list[Piece]:
     """Return what a definition is, after a dash: its author's sentence, or else its bases and members or signature."""
-    symbol = one.symbols[place]
-    sentence = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    symbol, doc = one.symbols[place], one.symbols[documented(one.symbols, place)].doc
+    sentence = first_sentence(doc, one.file.language, symbol.name) if doc else ""
     about_parameter = sentence.partition(" ")[0] in {one.name for one in symbol.parameters}
     if sentence and not about_parameter:
         return [f" — {sentence}"]

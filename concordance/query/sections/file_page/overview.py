@@ -24,6 +24,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
 from concordance.query.descriptions.documentation_pages import documentation_page
+from concordance.query.descriptions.overloads import documented
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of
@@ -116,7 +117,7 @@ def _step_words(one: FileModel, step: int) -> list[Piece]:
     if not one.is_own(step):
         path = one.index.path_of(step)
         return [" in ", Ref(To.FILE, path, "", path.rpartition("/")[2])]
-    symbol = one.symbols[one.ids.place_of(step)]
+    symbol = one.symbols[documented(one.symbols, one.ids.place_of(step))]
     sentence = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
     return [f" — {sentence}"] if sentence else []
 
