@@ -1,17 +1,28 @@
 """Turns names in an author's comments into links, by what the file and the repository define.
 
-In: a file and a name as written (`Module`, `torch.nn.Module`, `~.forward`). Out: a link, or None if the target is not
-certain. Names of the file itself come first, then names that it imports or uses.
+In: a file, the definition whose documentation it is, and a name as written (`Module`, `torch.nn.Module`, `~.forward`).
+Out: a link, or None if the target is not certain. A name without a qualifier is looked up as the code around it would
+be read: a parameter of the documented function is no link, then come members of its class and of the bases, then what
+is at the top level of the file or of those that it uses. It never leads to a member of another class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from concordance.base.blocks import Ref
-from concordance.base.model import Trust
+from concordance.base.blocks import Ref, To
+from concordance.base.model import TYPE_KINDS, Kind, Symbol, Trust
+from concordance.extract.registry import language_of
+from concordance.facts.codec import SymbolHead
+from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import split_key
 from concordance.query.index.file_model import FileModel
+from concordance.query.index.graphs.ancestors import Ancestor, ancestors_of
+from concordance.query.index.ledger import outline
+
+_CONTAINERS = frozenset((Kind.NAMESPACE, Kind.MODULE))  # what is in them is at the top level
+_CONSTRUCTORS = ("__init__", "__new__", "constructor")
 
 
 class MentionedNames:
@@ -19,26 +30,50 @@ class MentionedNames:
 
     def __init__(self, about: FileModel) -> None:
         self.about = about
+        self._ancestors: dict[int, list[Ancestor]] = {}
+        self._members: dict[str, dict[tuple[int, str], str]] = {}
 
     @cached_property
-    def _own(self) -> dict[str, int]:
-        """The file's own definitions, by name and by qualified name; the first of several."""
+    def _qualified(self) -> dict[str, int]:
+        """The definitions inside of others, by qualified name; the first of several."""
         found: dict[str, int] = {}
         for place, symbol in enumerate(self.about.symbols):
-            found.setdefault(symbol.name, place)
             if symbol.parent >= 0:
                 found.setdefault(".".join(split_key(symbol.key)), place)
         return found
 
     @cached_property
-    def _used(self) -> dict[str, int]:
-        """What the file uses of others, by name; 0 if the name is ambiguous."""
+    def _top_level(self) -> dict[str, int]:
+        """The file's definitions that are inside of no class or function, by name; the first of several."""
         found: dict[str, int] = {}
+        has_prototypes = language_of(self.about.file.language).has_prototypes
+        for place, symbol in enumerate(self.about.symbols):
+            if symbol.name not in found and _is_top_level(self.about.symbols, place, has_prototypes):
+                found[symbol.name] = place
+        return found
+
+    @cached_property
+    def _by_key(self) -> dict[str, int]:
+        return {symbol.key: place for place, symbol in enumerate(self.about.symbols)}
+
+    @cached_property
+    def _inside(self) -> dict[tuple[str, str], int]:
+        """What each definition contains, by its key and by name; methods in Go are written outside of their type."""
+        found: dict[tuple[str, str], int] = {}
+        for place, symbol in enumerate(self.about.symbols):
+            found.setdefault((symbol.key.rpartition(".")[0], symbol.name), place)
+        return found
+
+    @cached_property
+    def _used(self) -> dict[str, list[int]]:
+        """What the file uses of others, by name."""
+        found: dict[str, list[int]] = {}
         for inside in self.about.uses.values():
             for use in inside.values():
                 if use.trust >= Trust.VIA_IMPORT and not self.about.is_own(use.id):
-                    name = self.last(use.id)
-                    found[name] = use.id if found.get(name, use.id) == use.id else 0
+                    ids = found.setdefault(self.last(use.id), [])
+                    if use.id not in ids:
+                        ids.append(use.id)
         return found
 
     def last(self, identity: int) -> str:
@@ -46,27 +81,114 @@ class MentionedNames:
         key = self.about.index.keys[identity]
         return split_key(key)[-1] if key else ""
 
-    def ref(self, name: str) -> Ref | None:
-        """Return a link to what a name refers to; None if that is not certain."""
+    def ref(self, name: str, documented: int = -1) -> Ref | None:
+        """Return a link to what a name refers to; None if that is not certain.
+
+        `documented`: the position of the definition whose documentation contains the name; -1 for the file.
+        """
         bare = name.strip().lstrip("~!.").removesuffix("()").replace("::", ".")
         if not bare:
             return None
-        place = self._own.get(bare)
-        if place is not None:
-            return self.about.own(place, name)
         parts = bare.split(".")
-        place = self._own.get(".".join(parts[-2:])) if len(parts) > 1 else None
+        if len(parts) == 1:
+            found = self._of_bare_name(bare, documented)
+            return None if found is None else found._replace(label=name)
+        place = self._qualified.get(bare, self._qualified.get(".".join(parts[-2:])))
         if place is not None:
             return self.about.own(place, name)
-        identity = self._used.get(parts[-1])
-        if identity and self._fits(identity, parts):
-            return self.about.ref(identity)._replace(label=name)
-        return None
+        used = self._used.get(parts[-1], [])
+        return self.about.ref(used[0])._replace(label=name) if len(used) == 1 and self._fits(used[0], parts) else None
 
     def _fits(self, identity: int, parts: list[str]) -> bool:
         """True if the qualifier of a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
-        if len(parts) == 1:
-            return True
         index = self.about.index
         around = {*split_key(index.keys[identity])[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
         return parts[-2] in around
+
+    def _of_bare_name(self, name: str, documented: int) -> Ref | None:
+        symbols = self.about.symbols
+        is_in_class = False
+        for key, place in self._around(documented):
+            if place >= 0 and _has_parameter(symbols[place], name):
+                return None
+            is_class = place >= 0 and symbols[place].kind in TYPE_KINDS
+            inner = self._inside.get((key, name))
+            is_of_outer_class = is_class and is_in_class
+            if inner is not None and (not is_of_outer_class or symbols[inner].kind in TYPE_KINDS):
+                return self.about.own(inner)
+            if is_class and not is_in_class:
+                inherited = self._inherited(place, name)
+                if inherited is not None:
+                    return inherited
+                if place == documented and self._is_passed_to_constructor(place, name):
+                    return None
+            is_in_class = is_in_class or (is_class and place != documented)
+        own = self._top_level.get(name)
+        if own is not None:
+            return self.about.own(own)
+        used = [one for one in self._used.get(name, ()) if self._is_top_level_elsewhere(one)]
+        return self.about.ref(used[0]) if len(used) == 1 else None
+
+    def _around(self, place: int) -> Iterator[tuple[str, int]]:
+        """Yield a definition and those around it, innermost first: keys and positions; -1 if it is in another file."""
+        if place >= 0:
+            key = self.about.symbols[place].key
+            yield key, place
+            while key := key.rpartition(".")[0]:
+                yield key, self._by_key.get(key, -1)
+
+    def _is_passed_to_constructor(self, place: int, name: str) -> bool:
+        symbols = self.about.symbols
+        constructors = (*_CONSTRUCTORS, symbols[place].name)
+        inside = (symbols[inner] for inner in self.about.children.get(place, ()))
+        return any(one.name in constructors and _has_parameter(one, name) for one in inside)
+
+    def _inherited(self, place: int, name: str) -> Ref | None:
+        """Return a link to the member of this name that a class inherits."""
+        index = self.about.index
+        if place not in self._ancestors:
+            self._ancestors[place] = ancestors_of(index, self.about.ids.id_at(place))
+        if self._ancestors[place]:
+            index.reads.note(Aspect.SYMBOLS_NAMED, name)
+        for base in self._ancestors[place]:
+            if base.path not in self._members:
+                self._members[base.path] = {
+                    (symbol.parent, symbol.name): symbol.key for symbol in reversed(self._outline(base.path))
+                }
+            key = self._members[base.path].get((base.place, name))
+            if key is not None:
+                return Ref(To.SYMBOL, base.path, key, name)
+        return None
+
+    def _is_top_level_elsewhere(self, identity: int) -> bool:
+        index = self.about.index
+        if "." not in index.keys[identity]:
+            return True
+        path, place = index.order_of(identity)
+        has_prototypes = language_of(index.language_of(path)).has_prototypes
+        return _is_top_level(self._outline(path), place, has_prototypes)
+
+    def _outline(self, path: str) -> Sequence[SymbolHead]:
+        """Return the definitions of another file. The caller records what it depends on, which is less than all."""
+        with self.about.index.reads.not_recording():
+            return outline(self.about.index, path).symbols
+
+
+def _has_parameter(symbol: Symbol, name: str) -> bool:
+    return any(one.name.lstrip("*&.") == name for one in symbol.parameters)
+
+
+def _is_top_level(symbols: Sequence[Symbol | SymbolHead], place: int, has_prototypes: bool) -> bool:
+    """True if a definition can be named without that of a class or function; in C, so can enumerators."""
+    symbol = symbols[place]
+    if symbol.kind == Kind.MACRO:
+        return True
+    if symbol.kind == Kind.METHOD and "." in symbol.key:
+        return False  # of a class that is elsewhere
+    while symbol.parent >= 0:
+        around = symbols[symbol.parent]
+        is_enumerator = symbol.kind == Kind.ENUMERATOR and has_prototypes
+        if around.kind not in _CONTAINERS and not is_enumerator:
+            return False
+        symbol = around
+    return True

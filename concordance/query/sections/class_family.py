@@ -7,7 +7,6 @@ repository; others are named as not found. Lists are complete: long ones are gro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from concordance.base.blocks import (
     Block,
@@ -34,6 +33,7 @@ from concordance.query.answers import split_key
 from concordance.query.folders import folders
 from concordance.query.index.definition_pages import has_page, symbols_with_pages
 from concordance.query.index.file_model import FileModel, ref_of
+from concordance.query.index.graphs.ancestors import Ancestor, ancestors_of
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
@@ -42,65 +42,14 @@ from concordance.query.sections.structure import count_kind
 _MAX_BOXES = 40  # boxes of a diagram
 _MAX_SUBCLASSES = 8  # subclasses of one class that are named; more are counted
 CAPTION = "Arrows point from a class to its subclasses."
-_MAX_ANCESTORS = 60  # ancestors that are considered: more mean a cycle
 _KIND_ORDER = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
 _ORDER = {kind: number for number, kind in enumerate(_KIND_ORDER)}
-
-
-class Ancestor(NamedTuple):
-    """A class that another inherits from."""
-
-    id: int
-    far: int  # number of steps
-    path: str
-    place: int
 
 
 def definition_link(index: Index, identity: int) -> Ref:
     """Return a link to the page of a definition if it has one, else to its place on the page of its file."""
     ref = ref_of(index, identity)
     return ref._replace(to=To.DEFINITION) if has_page(index, identity) else ref
-
-
-def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
-    """Return the ancestors of a class, each once.
-
-    They are in method resolution order in Python, else nearest first.
-    """
-    direct: dict[int, list[int]] = {}
-    far = {identity: 0}
-    left = [identity]
-    while left and len(far) <= _MAX_ANCESTORS:
-        now = left.pop(0)
-        direct[now] = [base for base in index.facts.bases_of(now) if not index.path_of_file(base)]
-        for base in direct[now]:
-            if base not in far:
-                far[base] = far[now] + 1
-                left.append(base)
-    language = language_of(index.language_of(index.path_of(identity)))
-    order = _resolution_order(direct, identity, ()) if language.orders_bases else None
-    return [Ancestor(base, far[base], *index.order_of(base)) for base in (order[1:] if order else list(far)[1:])]
-
-
-def _resolution_order(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
-    """Return a class and its ancestors in Python's method resolution order; None if there is no such order."""
-    if one in below:
-        return None
-    rows = []
-    for base in direct.get(one, ()):
-        row = _resolution_order(direct, base, (*below, one))
-        if row is None:
-            return None
-        rows.append(row)
-    rows.append(list(direct.get(one, ())))
-    found = [one]
-    while rows := [row for row in rows if row]:
-        head = next((row[0] for row in rows if not any(row[0] in other[1:] for other in rows)), None)
-        if head is None:
-            return None
-        found.append(head)
-        rows = [row[1:] if row[0] == head else row for row in rows]
-    return found
 
 
 # --- members

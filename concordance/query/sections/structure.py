@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from concordance.base.blocks import (
     Anchor,
@@ -296,7 +297,8 @@ class Structure:
         if first != place and len(symbol.doc) >= _MIN_REPEATED:
             yield Text(["Documented like ", self._named(self.about.ids.id_at(first), place), ".", *cite])
         else:
-            yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, self.named.ref)])])
+            link = partial(self.named.ref, documented=place)
+            yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, link)])])
 
     def _facts(self, place: int) -> Iterator[list[Piece]]:
         """Yield what else is known of a definition, each fact in a few pieces."""
