@@ -142,10 +142,13 @@ def _write_agents_section(root: str) -> None:
     with repository:
         section = repository.agents_section()
     path = os.path.join(root, agents_file.FILE)
-    if agents_file.write_section(root, section):
+    existed = os.path.exists(path)
+    if not agents_file.write_section(root, section):
+        click.echo(f"{path} is current")
+    elif existed:
         click.echo(f"Wrote a section of {path}; the rest of the file is as it was")
     else:
-        click.echo(f"{path} is current")
+        click.echo(f"Created {path} with a section about this repository")
 
 
 def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:

@@ -45,5 +45,7 @@ def command(repo: str | None, out: str | None, jobs: int | None, sample: int | N
         click.echo(json.dumps([problem._asdict() for problem in found.problems]))
     else:
         terminal.print_problems(found)
+        if found.problems:
+            click.echo("Run `concord build` if the source has changed since the book was written.")
     if found.problems:
         sys.exit(1)

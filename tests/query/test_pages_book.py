@@ -183,7 +183,8 @@ def test_reading_paths(forest: Index) -> None:
     paths = [step.path for step in steps]
     assert paths.index("soil/ground.py") < paths.index("trees/oak.py") < paths.index("trees/ash.py")
     assert reading_minutes(forest, "soil/ground.py") == round(65 / 40)
-    assert [time_in_words(n) for n in (1, 45, 90, 150)] == ["1 minute", "45 minutes", "2 hours", "2 hours"]
+    assert [time_in_words(n) for n in (1, 45, 60, 87)] == ["1 minute", "45 minutes", "1 hour", "1 hour 27 minutes"]
+    assert [time_in_words(n) for n in (150, 640)] == ["2 hours 30 minutes", "11 hours"]
     assert "To understand soil, read" in "\n".join(texts(page_of(forest, PATHS).blocks))
 
 

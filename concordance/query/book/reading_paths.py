@@ -44,6 +44,7 @@ _WHOLE = 12  # files on the path through the whole
 _CREATES = re.compile(r"(?:\s*:[^=]+)?\s*=\s*(?:new\s+)?(\w+)\(")
 _RETURNS = re.compile(r"(\w+)\s*[&*]\s*(?:\w+::)*(\w+)\s*\(\s*(?:void)?\s*\)")
 _MIN_MINUTES_IN_HOURS = 60  # minutes from which times are given in hours
+_MIN_MINUTES_IN_WHOLE_HOURS = 600  # minutes from which times are rounded to hours
 
 
 class ReadingStep(NamedTuple):
@@ -63,8 +64,10 @@ def time_in_words(minutes: int) -> str:
     """Return a number of minutes in words."""
     if minutes < _MIN_MINUTES_IN_HOURS:
         return count_noun(minutes, "minute")
-    hours = round(minutes / 60)
-    return count_noun(hours, "hour")
+    if minutes >= _MIN_MINUTES_IN_WHOLE_HOURS:
+        return count_noun(round(minutes / 60), "hour")
+    hours, left = divmod(minutes, 60)
+    return count_noun(hours, "hour") + (f" {count_noun(left, 'minute')}" if left else "")
 
 
 def reading_path(index: Index, paths: Sequence[str]) -> list[ReadingStep]:

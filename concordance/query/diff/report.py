@@ -159,7 +159,7 @@ def _summary(answer: DiffReport) -> list[Piece]:
             changes = ", ".join(f"{number:,} {change}" for change, number in counts.most_common())
             pieces.append(f"{name}: {changes}")
     if answer.may_run:
-        pieces.append(f"{count_noun(len(answer.may_run), 'other test')} may run what changed")
+        pieces.append(f"{count_noun(len(answer.may_run), 'unchanged test')} may run changed code")
     return [*_join_pieces(pieces), "."] if pieces else ["No differences."]
 
 
@@ -319,7 +319,8 @@ def _tests(answer: DiffReport) -> list[Block]:
     for row in answer.may_run:
         by_file.setdefault(row.path, []).append(row)
     if by_file:
-        blocks.append(Text([f"{count_noun(len(answer.may_run), 'other test')} may run what changed, nearest first:"]))
+        number = count_noun(len(answer.may_run), "unchanged test")
+        blocks.append(Text([f"{number} may run changed code, nearest first:"]))
         items = [_test(answer, path, group) for path, group in list(by_file.items())[:_NAMED]]
         blocks.append(Items(items))
         if len(by_file) > _NAMED:

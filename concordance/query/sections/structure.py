@@ -60,6 +60,8 @@ _SMALL_KINDS = frozenset(
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not code: nothing calls it
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
 _INSIDE = 6  # callers in the same file that are listed one by one; each of them lists what it calls
+_NAMED_AWAY = 3  # most users in other files that are named
+_USERS = {"called": " callers", "extended": " subclasses", "overridden": " overrides", "used": " users"}
 _MAX_FILES = 8  # other files that are listed one by one
 _MIN_REPEATED = 80  # characters from which documentation that was already quoted is not quoted again
 _FIELD = KINDS.index(Kind.FIELD)
@@ -403,16 +405,25 @@ class Structure:
         return use.id == about.ids.file or (about.is_own(use.id) and about.index.kinds[use.id] == _NAMESPACE)
 
     def _from(self, place: int, users: list[UsePair], verb: str) -> list[Piece]:
-        """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
+        """Return the users of a definition in words, such as `called by f, g and 5 others in 3 files: …`, or
+        `12 callers here and 5 in 3 files: …`."""
         users = self._without_declarations(users)
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
-        pieces: list[Piece] = [f"{verb} by "]
-        if here:
-            inside = list(dict.fromkeys(self._own_user(one, place) for one in here))
-            pieces += join_with_commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
-        if away:
-            pieces += [" and " if here else "", *self._elsewhere(away)]
+        inside = list(dict.fromkeys(self._own_user(one, place) for one in here))
+        is_class = self.about.symbols[place].kind == Kind.CLASS
+        noun = " subtypes" if verb == "extended" and not is_class else _USERS[verb]
+        if len(inside) > _INSIDE:
+            pieces: list[Piece] = [f"{len(inside):,}{noun} here"]
+            if away:
+                pieces += [" and " if len(away) > _NAMED_AWAY else " and elsewhere ", *self._elsewhere(away, "")]
+        elif here:
+            pieces = [f"{verb} by ", *join_with_commas(inside)]
+            if away:
+                pieces += [" and ", *self._elsewhere(away, " others")]
+        else:
+            counted = len(away) > _NAMED_AWAY
+            pieces = [*([] if counted else [f"{verb} by "]), *self._elsewhere(away, noun)]
         return pieces
 
     def _without_declarations(self, users: list[UsePair]) -> list[UsePair]:
@@ -432,16 +443,17 @@ class Structure:
         path = index.path_of(use.id)
         return Ref(To.FILE, path, "", path) if index.kinds[use.id] == _NAMESPACE else self.about.ref(use.id)
 
-    def _elsewhere(self, users: list[UsePair]) -> list[Piece]:
-        """Return users in other files: by name if there are few, by file if those are few, else by folder."""
+    def _elsewhere(self, users: list[UsePair], noun: str) -> list[Piece]:
+        """Return users in other files: by name if there are few, by file if those are few, else by folder; `noun`
+        follows their number."""
         index = self.about.index
-        if len(users) <= 3:
+        if len(users) <= _NAMED_AWAY:
             return join_with_commas(list(dict.fromkeys(map(self._other_user, users))))
         paths = Counter(index.path_of(one.id) for one in users)
         if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
-            return [f"{count_noun(len(users), 'place')} in ", *join_with_commas(refs)]
-        return [f"{len(users):,} places in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
+            return [f"{len(users):,}{noun} in ", *join_with_commas(refs)]
+        return [f"{len(users):,}{noun} in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
 
     def _dotted(self, parts: Iterator[list[Piece]]) -> list[Piece]:
         return [piece for one in parts for piece in [" · ", *one]]
