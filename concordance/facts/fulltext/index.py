@@ -415,7 +415,8 @@ def open_shards(folder: str) -> list[IndexShard]:
     if is_intact(folder):
         return [IndexShard(os.path.join(place, shard)) for shard in SHARDS]
     if os.path.lexists(place):
-        raise StoreBroken(f"the text index {place} is damaged", "Rebuild it with: concord build")
+        what = f"the text index {place} is damaged, or was written by another version of Concordance"
+        raise StoreBroken(what, "Rebuild it with: concord build")
     return []
 
 
