@@ -304,7 +304,7 @@ def test_the_command(repo: Path) -> None:
     assert (
         program.concord("verify", "--out", "docs", cwd=repo, code=1)
         .stdout.rstrip()
-        .split("\n")[-1]
+        .split("\n")[-2]
         .startswith(f"{len(rows)} problems")
     )
 
