@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.blocks import count_noun
 from concordance.base.model import Kind
 from concordance.extract.reading.pattern_context import Finder, PatternContext, Place
 from concordance.extract.reading.rule_context import Call
@@ -371,7 +372,7 @@ def _overload(file: PatternContext) -> Iterator[Place]:
         if name.rpartition(".")[2] == "overload":
             forms.setdefault((symbol.parent, symbol.name), []).append(place)
     for places in forms.values():
-        yield file.symbol(places[0], f"{len(places)} forms")
+        yield file.symbol(places[0], count_noun(len(places), "form"))
 
 
 def _alternative(file: PatternContext) -> Iterator[Place]:
