@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Self, TypeVar
 
 from concordance.base.errors import StoreBroken
@@ -59,7 +60,8 @@ class Store:
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from self._connection.execute(query, values)
+            # Not from the cursor itself, which would be closed with this generator: that fails after its connection.
+            yield from chain(self._connection.execute(query, values))
         except FAILURES as error:
             raise self._broken() from error
 

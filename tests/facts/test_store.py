@@ -338,3 +338,14 @@ def test_a_build_stopped_while_an_index_is_ended(tmp_path: Path) -> None:
     ended.wait_merging_threads()
     writer.abandon()
     assert not os.path.exists(writer.target)
+
+
+def test_rows_that_nobody_reads_to_the_end_outlive_their_connection(folder: Path) -> None:
+    """An interrupt leaves such rows behind; ending them must not say that the store is damaged."""
+    write(folder, {"a.py": "x = 1\ny = 2\n"})
+    build(folder)
+    facts = Facts(str(folder / ".concordance"))
+    rows = facts._rows("SELECT key FROM meta")
+    next(rows)
+    facts.close()
+    rows.close()
