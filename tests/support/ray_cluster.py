@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.served import ended_with_input
+
 TREE = Path(__file__).parents[2]
 VARIABLES = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "4" * 64,
@@ -43,16 +45,8 @@ def running() -> Iterator[RayCluster]:
     variables = {**os.environ, **VARIABLES, "PYTHONPATH": str(TREE)}
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder, subprocess.Popen(
         [sys.executable, "-m", __name__], cwd=TREE, env={**variables, "RAY_TMPDIR": folder}, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            yield RayCluster(process)
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
+    ) as process, ended_with_input(process, 30):
+        yield RayCluster(process)
 
 
 def main() -> None:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.served import ended_with_input
+
 TREE = Path(__file__).parents[2]
 BUCKET = "facts"
 _POLICY = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}'
@@ -55,19 +57,11 @@ def running(folder: Path) -> Iterator[S3Server]:
     with subprocess.Popen(
         [sys.executable, "-m", __name__, str(full)], cwd=TREE, env=variables, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        try:
-            assert process.stdout is not None
-            address, key, secret = process.stdout.readline().split()
-            names = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION", "AWS_EC2_METADATA_DISABLED")
-            yield S3Server(address, dict(zip(names, (address, key, secret, "us-east-1", "true"), strict=True)), full)
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
+    ) as process, ended_with_input(process, 20):  # fmt: skip
+        assert process.stdout is not None
+        address, key, secret = process.stdout.readline().split()
+        names = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION", "AWS_EC2_METADATA_DISABLED")
+        yield S3Server(address, dict(zip(names, (address, key, secret, "us-east-1", "true"), strict=True)), full)
 
 
 def _with_limited_space(app: Callable[..., Iterable[bytes]], full: str) -> Callable[..., Iterable[bytes]]:
