@@ -52,9 +52,11 @@ def test_examples_in_help_are_accepted() -> None:
     for name in commands():
         for line in re.findall(r"^\s*concord (.*)", concord(name, "--help").stdout, re.M):
             words = line.split()
-            command = cli.cli.get_command(click.Context(cli.cli), words[0])
+            program = click.Context(cli.cli, **cli.cli.context_settings)
+            command = cli.cli.get_command(program, words[0])
             assert command is not None, line
-            command.make_context(words[0], [word for word in words[1:] if word not in ("|", "head")])
+            # With its program: a command keeps the help option that its first context gave it.
+            command.make_context(words[0], [word for word in words[1:] if word not in ("|", "head")], program)
 
 
 # What the examples of questions ask about, as small as it can be.
