@@ -106,15 +106,16 @@ _SCHEMA = ";".join(
 class Catalogue:
     """A catalogue that is open for reading, from one snapshot."""
 
-    def __init__(self, workspace: str) -> None:
-        """Open the catalogue of a workspace; raise StoreBroken if it is missing or damaged."""
+    def __init__(self, workspace: str, alone: bool = False) -> None:
+        """Open the catalogue of a workspace; raise StoreBroken if it is missing or damaged. `alone`: the caller holds
+        the lock of its folder."""
         self.path = path_of(workspace)
         if not schema.is_ours(self.path):
             raise StoreBroken(
                 f"the workspace {workspace} has no catalogue yet", "Build it with: concord workspace build"
             )
         try:
-            checksums.require_intact(self.path)
+            checksums.require_intact(self.path, alone)
             self._connection = schema.connect(self.path, "immutable")
             if _version(self.path) != VERSION:
                 raise StoreBroken(f"{self.path} was written by another version", _ADVICE)
@@ -246,9 +247,9 @@ def _version(path: str) -> str:
 
 
 def is_intact(workspace: str) -> bool:
-    """True if a workspace has a catalogue that can be read."""
+    """True if a workspace has a catalogue that can be read; the caller holds the lock of its folder."""
     try:
-        Catalogue(workspace).close()
+        Catalogue(workspace, alone=True).close()
     except StoreBroken:
         return False
     return True

@@ -35,7 +35,7 @@ def dies_once(folder: str, numbers: list[int]) -> list[int]:
 
 
 def slowly(folder: str, numbers: list[int]) -> list[int]:
-    time.sleep(0.3)
+    time.sleep(0.2)
     Path(folder, f"{numbers[0]}").touch()
     return numbers
 

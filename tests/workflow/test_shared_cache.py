@@ -5,7 +5,6 @@ With a folder as the storage; `test_shared_cache_s3.py` has a server.
 
 from __future__ import annotations
 
-import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,22 +14,8 @@ import zstandard
 
 from concordance.facts.integrity.shared_cache import _MAGIC, _ROW, CachedBlock, SharedCache, SharedCacheFailed, _seal
 from tests.support.program import concord
+from tests.support.shared_facts import build, write_repository
 from tests.support.stored import dump
-
-
-def write_repository(folder: Path, numbers: range, name: str = "file") -> Path:
-    """Files with more text than `MIN_BYTES`."""
-    folder.mkdir(parents=True)
-    for number in numbers:
-        lines = [f"def {name}_{number}_{line}(value: int) -> int:\n    return value + {line}\n" for line in range(60)]
-        (folder / f"{name}{number}.py").write_text("\n".join(lines))
-    return folder
-
-
-def build(repo: Path, cache: Path, shared: str, **more: str) -> tuple[dict[str, int], str]:
-    env = {"CONCORDANCE_CACHE": str(cache), "CONCORDANCE_SHARED_CACHE": shared, **more}
-    done = concord("build", repo, "--no-book", "--yes", "--json", "--jobs", "2", env=env)
-    return json.loads(done.stdout), done.stderr
 
 
 def test_a_second_machine_parses_nothing(tmp_path: Path) -> None:

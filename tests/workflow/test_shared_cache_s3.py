@@ -5,7 +5,6 @@ What can be tested with a folder is in `test_shared_cache.py`.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import s3_server
+from tests.support import s3_server, shared_facts
 from tests.support.program import concord
 from tests.support.s3_server import BUCKET, S3Server
+from tests.support.shared_facts import write_repository
 from tests.support.stored import dump
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.skipif(find_spec("moto") is None or find_spec("s3fs") is None, reason="needs moto and s3fs")]
@@ -28,20 +28,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
         yield running
 
 
-def write_repository(folder: Path, numbers: range) -> Path:
-    """Files with more text than is extracted without asking."""
-    folder.mkdir(parents=True)
-    for number in numbers:
-        lines = [f"def file_{number}_{line}(value: int) -> int:\n    return value + {line}\n" for line in range(60)]
-        (folder / f"file{number}.py").write_text("\n".join(lines))
-    return folder
-
-
 def build(server: S3Server, repo: Path, cache: Path, prefix: str, **more: str) -> tuple[dict[str, int], str]:
-    env = {**server.variables, "CONCORDANCE_CACHE": str(cache), "CONCORDANCE_SHARED_CACHE": f"s3://{BUCKET}/{prefix}", **more}
-    done = concord("build", repo, "--no-book", "--yes", "--json", "--jobs", "2", env=env)
-    assert not [value for name, value in server.variables.items() if "KEY" in name and value in done.stdout + done.stderr]
-    return json.loads(done.stdout), done.stderr
+    done, errors = shared_facts.build(repo, cache, f"s3://{BUCKET}/{prefix}", **{**server.variables, **more})
+    assert not [value for name, value in server.variables.items() if "KEY" in name and value in f"{done}{errors}"]
+    return done, errors
 
 
 def test_four_builders_at_once_lose_nothing_and_a_fifth_parses_nothing(server: S3Server, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Client, Connection
 from typing import Any, NamedTuple
 
 from concordance.base import forks, startup
@@ -98,10 +98,22 @@ def _connect(address: str, jobs: int, folder: str) -> Any:
             raise ConcordanceError(*not_connected("", _reason(error))) from None
         return ray
     try:
+        _find_refusal(address)
         ray.init(address, **quiet)
     except Exception as error:
         raise ConcordanceError(*not_connected(address, _reason(error))) from None
     return ray
+
+
+def _find_refusal(address: str) -> None:
+    """Raise ConnectionRefusedError if nothing listens at the address of a cluster: Ray would ask for half a minute."""
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    try:
+        Client((host, int(port))).close()
+    except ConnectionRefusedError:
+        raise
+    except (OSError, ValueError, OverflowError):  # whether this is an address that Ray understands, Ray knows
+        return
 
 
 def not_connected(address: str, reason: str) -> tuple[str, str]:
