@@ -15,6 +15,7 @@ import gc
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import sys
@@ -146,6 +147,7 @@ _BATCH_OPTIONS = (
 def _question(name: str, module: Any) -> click.Command:
     """Build the click command for one file of `query/commands`."""
     from concordance.query.answers import options_of
+    from concordance.workflow.terminal import IntRange
 
     def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
         if module.ARGUMENT == _TEXT:
@@ -168,7 +170,7 @@ def _question(name: str, module: Any) -> click.Command:
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."),
         click.Option(
             ["--limit"],
-            type=click.IntRange(1),
+            type=IntRange(1),
             metavar="N",
             default=1000,
             show_default=True,
@@ -191,7 +193,16 @@ def _read_text(path: str) -> str:
         with click.open_file(path, "rb") as file:
             return bytes(file.read()).decode("utf-8", "replace")
     except OSError as error:
-        raise click.UsageError(f"Cannot read {path}: {error.strerror}") from None
+        raise click.UsageError(f"Cannot read {path}: {error.strerror}.{_instead_of_a_file(path)}") from None
+
+
+def _instead_of_a_file(text: str) -> str:
+    """Return advice to somebody who typed a name or a sentence where a file is expected."""
+    if re.fullmatch(r"[\w.]+(::\w+)*", text) and not os.path.lexists(text):
+        return f" If it is a name, try `concord define {text}`."
+    if " " in text.strip():
+        return f" If it is a text, pipe it into the command, or try `concord search {shlex.quote(text)}`."
+    return ""
 
 
 def _option(option: Option) -> click.Option:
@@ -200,7 +211,9 @@ def _option(option: Option) -> click.Option:
         return click.Option(spelt, is_flag=True, default=option.default, help=option.help)
     kind: Any = click.Choice(option.choices) if option.choices else option.type
     if option.least is not None:
-        kind = click.IntRange(option.least)
+        from concordance.workflow.terminal import IntRange
+
+        kind = IntRange(option.least)
     return click.Option(
         spelt, type=kind, metavar=option.metavar or ("N" if option.type is int else None), default=option.default,
         show_default=bool(option.default), help=option.help,

@@ -129,7 +129,8 @@ def test_the_summary_of_a_build(repo: Path) -> None:
     rows = dict(re.findall(r"^(\w+) +(.*)$", shown.stdout, re.M))
     assert list(rows) == ["files", "symbols", "links", "findings", "pages", "time", "store", "book"]
     assert rows["files"] == "6  6 read"
-    assert re.fullmatch(r"\d+  \d+ exact, \d+ via import, \d+ names not resolved", rows["links"])
+    assert re.fullmatch(r"\d+  \d+ exact, \d+ via import", rows["links"])
+    assert re.search(r"no link for \d+ uses of names \(built-in, external or not resolved\)", shown.stdout)
     assert re.fullmatch(r"(\d+)  \1 written, 0 unchanged, .* MB, .* claims", rows["pages"])
     steps = re.findall(r"^  (\w+) +[\d.]+ s", shown.stdout, re.M)
     assert steps == ["collect", "learn", "extract", "check", "history", "index", "link", "bridge", "pass", "store", "pages"]

@@ -10,6 +10,7 @@ import click
 
 from concordance.query.answers import Row
 from concordance.query.index.repository import Index
+from concordance.workflow.terminal import IntRange
 from concordance.workflow.watch import service
 
 _PATIENCE = 5.0  # seconds that an answer waits for an edit to be indexed
@@ -17,7 +18,7 @@ _PATIENCE = 5.0  # seconds that an answer waits for an edit to be indexed
 
 @click.command("mcp")
 @click.option(
-    "--port", type=click.IntRange(1, 65535), metavar="N",
+    "--port", type=IntRange(1, 65535), metavar="N",
     help="Serve over HTTP on this port (default: standard input and output).",
 )  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --port.")

@@ -24,6 +24,7 @@ from concordance.query.workspace import workspace_file
 from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
 from concordance.workflow.store_location import check_store, make_store, store_path
+from concordance.workflow.terminal import IntRange
 from concordance.workflow.watch import service
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @click.command("serve")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=IntRange(0, 65535),
     metavar="N",
     help=f"Port to listen on (default: {server.PORT}, or a free one).",
 )
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--watch", is_flag=True, help="Keep the pages up to date while files change.")
 @click.option(
-    "--readers", type=click.IntRange(1, 64), metavar="N", help="Number of processes that render pages (default: 2)."
+    "--readers", type=IntRange(1, 64), metavar="N", help="Number of processes that render pages (default: 2)."
 )
 @click.option(
     "--base-url",

@@ -20,9 +20,9 @@ from concordance.workflow import book_options, builds, terminal
     help="The folder of the book (default: .concordance/book in the repository).",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Number of worker processes (default: one for each core)."
+    "--jobs", type=terminal.IntRange(1), metavar="N", help="Number of worker processes (default: one for each core)."
 )
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Check only this many pages, chosen at random.")
+@click.option("--sample", type=terminal.IntRange(1), metavar="N", help="Check only this many pages, chosen at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def command(repo: str | None, out: str | None, jobs: int | None, sample: int | None, as_json: bool) -> None:
     """Check the book against the source: read every file anew, render every page again, and compare.

@@ -20,6 +20,7 @@ from concordance.base.config import Book
 from concordance.extract import ruleset
 from concordance.query.sections.section_order import titles
 from concordance.workflow.store_location import store_path, use_store
+from concordance.workflow.terminal import IntRange
 
 MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
 REPO = click.option(
@@ -44,7 +45,7 @@ _OPTIONS = (
         help="Also write pages about the book's own pages (default: no).",
     ),
     click.option(
-        "--jobs", type=click.IntRange(1), metavar="N", help="Number of worker processes (default: one for each core)."
+        "--jobs", type=IntRange(1), metavar="N", help="Number of worker processes (default: one for each core)."
     ),
 )  # fmt: skip
 

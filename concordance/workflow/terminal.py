@@ -1,4 +1,4 @@
-"""Terminal output: answers, progress bars, summaries.
+"""Terminal output: answers, progress bars, summaries, and the ranges of options in help texts.
 
 In: answers and progress of a build. Out: text on a terminal, or tab-separated lines if the output is not a terminal.
 Heavy imports are inside the functions that need them, so that commands start quickly.
@@ -30,6 +30,13 @@ _MAX_STALE_PAGES = 200  # most stale pages that are listed
 _AT_ONCE = 0.4  # seconds before a bar is drawn
 _REDRAW = 0.1  # seconds between two redraws
 _MAX_PAGES_OF_UPDATE = 8  # most pages of an update that are listed
+
+
+class IntRange(click.IntRange):
+    """A range of numbers for an option, described in words in help and errors."""
+
+    def _describe_range(self) -> str:
+        return f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
 
 
 class ProgressBars:
@@ -127,8 +134,10 @@ def print_summary(
     if summary.broken:
         _line("", None, [f"read with syntax errors: {summary.broken:,}"])
     _line("symbols", totals.symbols, [])
-    missed = [f"{count_noun(totals.unresolved, 'name')} not resolved"] if totals.unresolved else []
-    _line("links", sum(totals.links.values()), [_join_counts(totals.links), *missed])
+    _line("links", sum(totals.links.values()), [_join_counts(totals.links)])
+    if totals.unresolved:
+        reason = "built-in, external or not resolved"
+        _line("", None, [f"no link for {count_noun(totals.unresolved, 'use')} of names ({reason})"])
     _line("findings", sum(totals.findings.values()), [_join_counts(totals.findings)])
     if book is not None:
         did = [f"{book.written:,} written", f"{book.pages - book.written:,} unchanged"]

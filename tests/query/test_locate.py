@@ -415,6 +415,8 @@ def test_the_command_reads_a_file_or_standard_input(repo: Path) -> None:
     assert from_file[0]["path"] == "a.py"
     assert ask("locate", cwd=repo, input="`Tree.grow` is wrong", stdin=None) == from_file
     assert "Cannot read nowhere.md" in concord("locate", "nowhere.md", cwd=repo, code=2).stderr
+    assert "try `concord define Tree.grow`" in concord("locate", "Tree.grow", cwd=repo, code=2).stderr
+    assert "try `concord search 'it fails'`" in concord("locate", "it fails", cwd=repo, code=2).stderr
     questions = f'{{"command": "locate", "args": ["{report}"]}}\n{{"command": "locate", "args": ["-"]}}\n'
     first, second = concord("batch", cwd=repo, input=questions, stdin=None).stdout.splitlines()
     assert json.loads(first)["result"] == from_file

@@ -117,7 +117,8 @@ def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Itera
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
     yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
     calls, uses = index.facts.unresolved_total()
-    yield Item([Strong("Unresolved names"), f": {count_noun(uses, 'use')}, {calls:,} of them calls"])
+    detail = f": {count_noun(uses, 'use')}, {calls:,} of them calls; built-in, external or not resolved"
+    yield Item([Strong("Names without a link"), detail])
     odd = [file for file in read if file.encoding.lower().replace("_", "-") not in ("utf-8", "ascii", "")]
     if odd:
         counts = Counter(file.encoding for file in odd)
