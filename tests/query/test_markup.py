@@ -295,6 +295,8 @@ def test_no_doc_takes_long() -> None:
         ("Returns a {@link Tree#grow grown one}. More.", "java", "Returns a grown one."),
         ("The <b>big</b> <code>Tree</code>.\n<p>More.", "java", "The big Tree."),
         (".. currentmodule:: x\n\nThe words here.", "python", "The words here."),
+        ("forest.oaks\n~~~~~~~~~~~\n\nThis module grows oaks.", "python", "This module grows oaks."),
+        ("Do it.\n~~~~\nplant()\n~~~~", "python", "Do it."),
         ("linux/oak.h - all about oaks", "c", "all about oaks"),
         ("The `site <http://x.y>`_ of [oaks](http://o.k) [1]_. More", "python", "The site of oaks."),
         ("The following are there:\n\n- a\n- b", "python", "The following are there"),

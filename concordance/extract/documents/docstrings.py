@@ -20,6 +20,7 @@ _SIGNATURE = re.compile(r"[A-Za-z_][\w.]*+\(")
 _BEHIND_SIGNATURE = re.compile(r"\A\s*[A-Za-z_][\w.]*+\([^()\n]*+\)[^\n]*?(?:\s--|\.)\s+(\w[^\n]*)")
 _BRACKET = re.compile(r"[()\[\]]")
 UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
+_FENCES = ("```", "~~~")
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _BRIEF = re.compile(r"[@\\](?:brief|short|summary|desc|description|details?)\b:?\s*", re.I)
 _NO_PROSE = re.compile(
@@ -33,6 +34,12 @@ _ABBREVIATIONS = frozenset(
     ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "sec", "dr", "mr", "vol", "pp")
 )
 _SOMETIMES_LAST = frozenset(("etc", "inc", "ltd", "corp", "al", "no"))
+
+
+def opens_fence(line: str, above: str) -> bool:
+    """True if a stripped line opens a block of code, rather than underline the title in the line above it."""
+    underlines = above and len(line) > 3 and len(line) >= len(above.strip()) - 1 and UNDERLINE.fullmatch(line)
+    return line.startswith(_FENCES) and not underlines
 
 
 def clean_docstring(raw_literal: str) -> str:

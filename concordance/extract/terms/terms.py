@@ -30,7 +30,7 @@ from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
 from concordance.base.model import FileFacts, Kind, Term, unpack_column
-from concordance.extract.documents.docstrings import summary
+from concordance.extract.documents.docstrings import opens_fence, summary
 from concordance.extract.documents.legal_text import is_legal
 from concordance.extract.terms.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
 from concordance.extract.terms.word_split import LONGEST, is_acronym, is_word, name_ngrams, tokenize
@@ -464,7 +464,7 @@ class TextTokens:
             indent = len(raw) - len(raw.lstrip())
             if fence:
                 fence = "" if bare.startswith(fence) else fence
-            elif bare.startswith(("```", "~~~")):
+            elif opens_fence(bare, self.lines[-1][1] if number > line else ""):
                 fence = bare[:3]
                 add((number, ""))
             elif skip < 0 or indent <= skip:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
+from concordance.extract.documents.docstrings import opens_fence
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import RecordedTable, shared_until
 from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
@@ -88,7 +89,7 @@ def _sentences(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
     paragraph: list[str] = []
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""], 1):
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        fenced ^= opens_fence(line.strip(), paragraph[-1] if paragraph else "")
         if line.strip() and not fenced and not _NOT_PROSE.match(line):
             paragraph.append(line.strip())
             continue

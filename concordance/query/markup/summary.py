@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.kinds import DocMarkup
-from concordance.extract.documents.docstrings import UNDERLINE, WORD_BEFORE
+from concordance.extract.documents.docstrings import UNDERLINE, WORD_BEFORE, opens_fence
 from concordance.extract.documents.legal_text import without_licence
 from concordance.extract.registry import language_of
 from concordance.query.markup.doxygen import member_text
@@ -132,7 +132,7 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
             indent = len(line) - len(line.lstrip())
             if fence:
                 fence = "" if text.startswith(fence) else fence
-            elif text.startswith(("```", "~~~")):
+            elif opens_fence(text, kept[-1] if kept else ""):
                 fence = text[:3]
                 kept.append("```")
             elif deeper >= 0 and (indent > deeper or not text):
