@@ -45,6 +45,18 @@ def test_concepts_are_public_and_types_stand_in_for_what_nobody_explains(tmp_pat
     assert "helper" not in concepts
 
 
+def test_errors_are_no_concepts_where_there_are_others(tmp_path: Path) -> None:
+    names = ("Session", "Request", "Answer", "TooLateError")
+    kinds = "".join(f'class {name}:\n    """A forest {name.lower()}."""\n\n\n' for name in names)
+    send = 'def send():\n    """Send all that is there."""\n'
+    names = (*names, "send")
+    uses = f"from forest import {', '.join(names)}\n\nprint({', '.join(f'{name}()' for name in names)})\n"
+    write(tmp_path, {"forest.py": f"{kinds}{send}", **{f"use{n}.py": uses for n in range(3)}})
+    concepts = section(tmp_path, "Core Concepts")
+    assert re.findall(r"^- \[`(\w+)`\]", concepts, re.M) == ["Answer", "Request", "Session", "send"]
+    assert "“A forest session.”" in concepts
+
+
 def test_the_documentation_begins_with_its_guide_in_english(tmp_path: Path) -> None:
     page = "# Guide\n\nHow to use this tool for everything that you need.\n"
     paths = ("docs/de/index.md", "docs/en/index.md", "docs/en/x/index.md", "site/content/parts/_index.md",

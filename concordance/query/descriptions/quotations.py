@@ -86,7 +86,7 @@ def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
 def is_statement(words: str) -> bool:
     """True if a sentence says something: it has three words or more, is finished, and is no note to a tool, to-do,
     pointer, row of a table or code that somebody disabled."""
-    enough = len(re.findall(r"[^\W\d_]{2,}", words)) >= 3
+    enough = len(re.findall(r"[^\W\d_]{2,}|\AA\b(?=.*\.\Z)", words)) >= 3
     if not enough or _NOT_PROSE.search(words):
         return False
     return not _NOTE.match(words) or GENERATED.search(words) is not None

@@ -59,6 +59,7 @@ _TESTS = 3  # languages for which a command is shown
 _SUPPORT = re.compile(  # files that most others use, but that do not show how a part works
     r"(?:^|/)_?(?:errors?|exceptions?|utils?|utilities|helpers?|compat|constants?|types|typing|common|version)\.\w+$"
 )
+_ERROR = re.compile(r"(?:Error|Exception|Warning)\Z")
 _BUILDS = (
     "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "CMakeLists.txt", "Makefile", "BUILD.bazel",
     "pom.xml", "build.gradle", "build.gradle.kts", "meson.build", "configure.ac", "Kconfig", "composer.json",
@@ -188,20 +189,26 @@ def _main_definition(index: Index, path: str) -> list[Piece]:
 
 
 def concepts(index: Index) -> list[Block]:
-    """Return the definitions that most files use and that their authors explain, types first.
+    """Return the definitions that most files use and that their authors explain: types, then functions.
 
     Where few are explained, the types that most files use are added, unless most of the code cannot be read.
     """
     root = folders(index).all[""]
     explained = [row for row in _public(index, key_definitions_of_folder(index, root, _CONSIDERED)) if row.words]
-    types = [row for row in explained if row.kind in TYPE_KINDS]
-    chosen = (types if len(types) >= _CONCEPTS // 2 else explained)[:_CONCEPTS]
+    central = [row for row in explained if not _is_support(row)]
+    central.sort(key=lambda row: row.kind not in TYPE_KINDS)
+    chosen = (central if len(central) >= _CONCEPTS // 2 else explained)[:_CONCEPTS]
     if len(chosen) < _CONCEPTS // 2 and _is_mostly_analysed(index):
         names = {row.name for row in chosen}
         others = [row for row in _public(index, key_types_of_folder(index, root, _CONSIDERED)) if row.name not in names]
         added = others[: _CONCEPTS - len(chosen)]
         chosen = sorted([*chosen, *added], key=lambda row: (-row.times, row.name))
     return [Items([_concept(index, row) for row in chosen])] if chosen else []
+
+
+def _is_support(row: KeyDefinition) -> bool:
+    """True if many files use a definition, but nobody begins with it: an error, or what stands among the utilities."""
+    return _SUPPORT.search(row.path) is not None or _ERROR.search(row.name) is not None
 
 
 def _public(index: Index, rows: Sequence[KeyDefinition]) -> list[KeyDefinition]:

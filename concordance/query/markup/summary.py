@@ -126,7 +126,7 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
     """Yield the paragraphs that may contain prose, their lines stripped, without directives, code and tool settings."""
     fence, deeper = "", -1
     for paragraph in _BLANK.split(doc.expandtabs(4)):
-        kept = []
+        kept: list[str] = []
         for line in paragraph.split("\n"):
             text = line.strip()
             indent = len(line) - len(line.lstrip())
