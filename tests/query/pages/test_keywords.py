@@ -21,7 +21,7 @@ from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.shards import DIGITS, OTHER, PAGE_BYTES, Shards, by_letter, letter_of
 from concordance.query.pages import keywords, letters, subtree
 
-SAMPLE = Path(__file__).parents[1] / "sample"
+SAMPLE = Path(__file__).parents[2] / "sample"
 TREE = '''"""Trees that grow. A Growing Tree Node (GTN) has a height."""
 from enum import Enum
 import os as system

@@ -24,7 +24,7 @@ from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.source_listing import render
 from concordance.workflow import store_update
 
-SAMPLE = Path(__file__).parents[1] / "sample"
+SAMPLE = Path(__file__).parents[2] / "sample"
 
 
 class Shown:

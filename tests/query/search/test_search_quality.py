@@ -17,7 +17,7 @@ from tests.support.judged import JudgedAnswer, JudgedQuery, measure, ndcg, read_
 from tests.support.program import concord
 
 _QUERIES = Path(__file__).parent / "judged"
-_SAMPLE = Path(__file__).parents[1] / "sample"
+_SAMPLE = Path(__file__).parents[2] / "sample"
 
 
 def _row(path: str, symbol: str = "") -> dict[str, object]:

@@ -44,7 +44,7 @@ from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page
 from concordance.query.pages import folder_index
 
-SAMPLE = Path(__file__).parents[1] / "sample"
+SAMPLE = Path(__file__).parents[2] / "sample"
 
 
 def made(home: Path, files: dict[str, str | bytes]) -> Index:

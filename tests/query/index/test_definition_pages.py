@@ -24,7 +24,7 @@ from concordance.render.site.files import Site, open_site
 from concordance.workflow import store_update
 from tests.support.program import write
 
-SAMPLE = Path(__file__).parents[1] / "sample"
+SAMPLE = Path(__file__).parents[2] / "sample"
 FILES = {
     "tree.py": '''
 class Tree:

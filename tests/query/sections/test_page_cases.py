@@ -14,7 +14,7 @@ import pytest
 
 import concordance
 
-HOME = Path(__file__).parents[1] / "cases" / "pages"
+HOME = Path(__file__).parents[2] / "cases" / "pages"
 CASES = sorted(HOME.glob("*.md"))
 _FENCE = re.compile(r"^(`{3,})(\S+) ([^\n]+)\n(.*?)^\1$", re.M | re.S)
 

@@ -18,7 +18,7 @@ from concordance.base.blocks import Ref, To
 from concordance.extract.documents.legal_text import without_licence
 from concordance.query.markup import first_sentence, markdown
 
-HOME = Path(__file__).parents[1] / "cases" / "markup"
+HOME = Path(__file__).parents[2] / "cases" / "markup"
 _FENCE = re.compile(r"^~~~~ (\w+)\n(.*?)\n?^~~~~$", re.M | re.S)
 KNOWN = {
     "Tree": "Tree", "forest.Tree": "Tree", "forest.Tree.grow": "Tree.grow", "grow": "Tree.grow", "Tree#grow": "Tree.grow",

@@ -34,7 +34,7 @@ from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import book, report, rule
 
-SAMPLE = Path(__file__).parents[1] / "sample"
+SAMPLE = Path(__file__).parents[2] / "sample"
 BODY = "".join(f"    total = total + {n}\n" for n in range(60))
 FILES = {
     "README.md": "# Forest\n\nForest grows trees from seeds, and counts them.\n",
