@@ -297,7 +297,7 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"not valid JSON: {error}") from None
     name, args = (question.get("command"), question.get("args", [])) if isinstance(question, dict) else (None, [])
-    if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(one, str) for one in args):
+    if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(arg, str) for arg in args):
         raise click.UsageError('a question must look like {"command": "define", "args": ["a.py:3:7"]}')
     from concordance.base import plugins
 

@@ -248,9 +248,9 @@ class _Reader:
         given = top.of(KEYS)
         config, book = Config(), Book()
         if "include" in given:
-            config = replace(config, include=tuple(one.pattern() for one in given["include"].each()))
+            config = replace(config, include=tuple(value.pattern() for value in given["include"].each()))
         if "exclude" in given:
-            config = replace(config, exclude=tuple(one.pattern(True) for one in given["exclude"].each()))
+            config = replace(config, exclude=tuple(value.pattern(True) for value in given["exclude"].each()))
         if "categories" in given:
             config = replace(config, categories=self._categories(given["categories"]))
         if "roots" in given:

@@ -67,7 +67,7 @@ def search_path(value: str, repository: str) -> str:
     Empty and relative entries refer to the current folder.
     """
     entries = value.split(os.pathsep)
-    return os.pathsep.join(one for one in entries if os.path.isabs(one) and not is_inside(one, repository))
+    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry) and not is_inside(entry, repository))
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -278,11 +278,14 @@ class Classifier:
         self.largest = largest
         self._headers = headers
         self._categories = Categories(categories)
-        claims = [(from_plugin(one), one.extensions, one.filenames, one.interpreters) for one in languages] + [
+        claims = [
+            (from_plugin(language), language.extensions, language.filenames, language.interpreters)
+            for language in languages
+        ] + [
             (one, tuple(one.extensions.split()), tuple(one.filenames.split()), tuple(one.interpreters.split()))
             for one in (TEXT, *OTHERS)
         ]
-        self._aliases = {**ALIASES, **{alias: one.name for one in languages for alias in one.aliases}}
+        self._aliases = {**ALIASES, **{alias: language.name for language in languages for alias in language.aliases}}
         self._types: dict[str, FileType] = {}
         self._extensions: dict[str, FileType] = {}
         self._interpreters: dict[str, FileType] = {}

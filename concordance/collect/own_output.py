@@ -174,20 +174,20 @@ def find_books(root: str, paths: Iterable[str]) -> list[OwnBook]:
     return [found for folder in folders if (found := read_book(root, folder)) is not None]
 
 
-def files_of_book(root: str, one: OwnBook, paths: Iterable[str]) -> set[str]:
+def files_of_book(root: str, book: OwnBook, paths: Iterable[str]) -> set[str]:
     """Return the files of a repository that belong to a book."""
-    start = f"{one.folder}/" if one.folder else ""
+    start = f"{book.folder}/" if book.folder else ""
     found = set()
     for path in paths:
         if path.startswith(start):
             inside = path[len(start) :]
-            if inside == MANIFEST or _belongs(root, one, path, inside):
+            if inside == MANIFEST or _belongs(root, book, path, inside):
                 found.add(path)
     return found
 
 
-def _belongs(root: str, one: OwnBook, path: str, inside: str) -> bool:
-    if inside in one.pages or (one.site and one.unfinished and is_unsigned(inside)):
+def _belongs(root: str, book: OwnBook, path: str, inside: str) -> bool:
+    if inside in book.pages or (book.site and book.unfinished and is_unsigned(inside)):
         return True
     folder, _, name = inside.rpartition("/")
     above, _, last = folder.rpartition("/")
@@ -195,7 +195,7 @@ def _belongs(root: str, one: OwnBook, path: str, inside: str) -> bool:
         page = (f"{above}/{name}" if above else name).removesuffix(".json")
         return (
             name.endswith(".new")
-            or page in one.pages
+            or page in book.pages
             or (is_page_of_any_format(page) and _claims(os.path.join(root, path)))
         )
     # A build that was stopped leaves pages that no manifest names yet; so does a build whose manifest git has replaced

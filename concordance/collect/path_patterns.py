@@ -94,7 +94,7 @@ class Patterns:
         self._of_folders = [row for row in rows if not row[1].files]
         self._of_files = [row for row in rows if not row[1].folders]
         # Few names match any of the name-only patterns: one combined search rules out most.
-        names = [one.any_depth.pattern for one in self._patterns if one.any_depth is not None]
+        names = [pattern.any_depth.pattern for pattern in self._patterns if pattern.any_depth is not None]
         self._names = re.compile("|".join(names)) if names else None
         self._results: dict[str, int] = {"": -1}
         self._last: dict[str, int] = {"": -1}

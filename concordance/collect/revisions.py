@@ -79,7 +79,7 @@ def commits(root: str, revisions: Sequence[str]) -> tuple[tuple[str, str], tuple
         if dots == "..":
             return (old, ends[0]), (new, ends[1])
         return (f"the merge base of {old} and {new}", _merge_base(root, (old, new), ends)), (new, ends[1])
-    found = [(one, resolve_commit(root, one)) for one in revisions or ("HEAD",)]
+    found = [(revision, resolve_commit(root, revision)) for revision in revisions or ("HEAD",)]
     return found[0], (found[1] if len(found) > 1 else (WORK_TREE, ""))
 
 

@@ -103,10 +103,10 @@ def _without_own(root: str, entries: list[ListedFile]) -> WalkResult:
     paths = [entry.path for entry in entries]
     skipped: set[str] = set()
     counts: dict[str, int] = {}
-    for one in own_output.find_books(root, paths):
-        found = own_output.files_of_book(root, one, paths)
+    for book in own_output.find_books(root, paths):
+        found = own_output.files_of_book(root, book, paths)
         skipped |= found
-        counts[one.folder] = sum(path.endswith((".md", own_output.LLMS)) for path in found)
+        counts[book.folder] = sum(path.endswith((".md", own_output.LLMS)) for path in found)
     return [entry for entry in entries if entry.path not in skipped], counts
 
 

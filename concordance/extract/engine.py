@@ -78,7 +78,7 @@ def _repetition_finding(source: Source, stretch: Repetition) -> Finding:
 def _names_blanks(draft: Draft) -> bool:
     """True if blanking damaged a defined or imported name, so that it differs from the file's text."""
     names = (definition.name for definition in draft.definitions)
-    imported = (text for _, one in draft.imports for text in (one.module, one.name, one.alias))
+    imported = (text for _, row in draft.imports for text in (row.module, row.name, row.alias))
     return any(_BLANKS in text for text in chain(names, imported))
 
 

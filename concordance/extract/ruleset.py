@@ -251,8 +251,8 @@ def enclosing_key(symbols: tuple[Symbol, ...], line: int) -> str:
     """Return the key of the innermost function or class around a line, "" if there is none."""
     place = bisect_right(symbols, line, key=lambda s: s.start_line) - 1
     while place >= 0:
-        one = symbols[place]
-        if one.end_line >= line and one.kind in _AROUND:
-            return one.key
-        place = one.parent
+        symbol = symbols[place]
+        if symbol.end_line >= line and symbol.kind in _AROUND:
+            return symbol.key
+        place = symbol.parent
     return ""

@@ -98,7 +98,7 @@ _COLUMNS = {table: [*row._fields, "repository"] for table, row in _TABLES.items(
 _VALUES = frozenset(("version", "line", "roles", "times", "kind"))  # columns that are not part of a row's key
 _SCHEMA = ";".join(
     f"CREATE TABLE {table} ({', '.join(columns)}, "
-    f"PRIMARY KEY ({', '.join(one for one in columns if one not in _VALUES)})) WITHOUT ROWID"
+    f"PRIMARY KEY ({', '.join(column for column in columns if column not in _VALUES)})) WITHOUT ROWID"
     for table, columns in _COLUMNS.items()
 )
 

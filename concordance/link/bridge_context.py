@@ -128,7 +128,7 @@ class BridgeContext:
         self.reads.note(Aspect.ENDS, bridge)
         if bridge not in self._ends_by_bridge:
             self._ends_by_bridge[bridge] = list(self._find_ends(bridge))
-        return [one for one in self._ends_by_bridge[bridge] if not says or one.end.says in says]
+        return [stated for stated in self._ends_by_bridge[bridge] if not says or stated.end.says in says]
 
     def _find_ends(self, bridge: str) -> Iterator[StatedEnd]:
         """Yield the ends of a bridge. Ends are decoded only where its name occurs in them: few bridges are joined again
@@ -147,8 +147,8 @@ class BridgeContext:
         found: dict[str, list[ForeignName]] = {}
         rows = self._store.foreign_names()
         for row in self._files:
-            for one in rows.get(row.id, ()):
-                found.setdefault(one.name, []).append(one)
+            for name in rows.get(row.id, ()):
+                found.setdefault(name.name, []).append(name)
         return found
 
     @cached_property
@@ -180,7 +180,7 @@ class BridgeContext:
         if name not in self._symbols_by_name:
             self._symbols_by_name[name] = self._store.symbols_named(name)
         wanted = frozenset(languages)
-        return [one for one in self._symbols_by_name[name] if not wanted or one.language in wanted]
+        return [place for place in self._symbols_by_name[name] if not wanted or place.language in wanted]
 
     def symbols(self, file: BridgeFile) -> list[SymbolPlace]:
         """Return the symbols of a file, in order."""
@@ -206,9 +206,9 @@ class BridgeContext:
     def _by_id(self) -> dict[int, BridgeFile]:
         return {row.id: row for row in self._files}
 
-    def targets_of(self, one: StatedEnd) -> list[LinkedName]:
+    def targets_of(self, stated: StatedEnd) -> list[LinkedName]:
         """Return the linker's targets of the name at the position of an end, best first."""
-        return self.targets_at(one.file, one.end.line, one.end.col)
+        return self.targets_at(stated.file, stated.end.line, stated.end.col)
 
     def targets_at(self, file: BridgeFile, line: int, col: int) -> list[LinkedName]:
         """Return the linker's targets of the name at a position in a file."""

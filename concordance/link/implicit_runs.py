@@ -44,7 +44,7 @@ def pack_run_edges(
                 if way is EdgeKind.CALLS:
                     called.add((target, user))
             rows.add(edge(target, user, way))
-    rows.update(edge(*one) for one in _language_neutral_edges(file))
+    rows.update(edge(*row) for row in _language_neutral_edges(file))
     if runs is not None:
         rows.update(edge(*one) for one in runs(file, called))
     return pack_edges(rows)
@@ -126,11 +126,11 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, targets: list[NameTarget]) 
         if file.op[row.use] == Op.IMPORT:
             named.setdefault(file.left[row.use], row.target)
     ids: dict[int, None] = {}
-    for place, (one, target) in enumerate(zip(file.flow.imports, world.targets(file), strict=True)):
-        if not target.paths or _is_deferred(file, one):
+    for place, (imported, target) in enumerate(zip(file.flow.imports, world.targets(file), strict=True)):
+        if not target.paths or _is_deferred(file, imported):
             continue
         number = world.number.get(target.paths[0])
-        if place in named and one.name:
+        if place in named and imported.name:
             owner, symbol = world.owner(named[place])
             number = owner.number if symbol < 0 else number
         if number is not None and number != file.number:
@@ -138,10 +138,10 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, targets: list[NameTarget]) 
     return list(ids)
 
 
-def _is_deferred(file: LoadedFlow, one: Import) -> bool:
-    if one.form == "type" or UNLOADED_CONDITION.match(one.condition):
+def _is_deferred(file: LoadedFlow, imported: Import) -> bool:
+    if imported.form == "type" or UNLOADED_CONDITION.match(imported.condition):
         return True
-    scope = one.scope
+    scope = imported.scope
     while scope > 0:
         if file.flow.scope_kind[scope] in DEFERRING_SCOPES:
             return True

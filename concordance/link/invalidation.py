@@ -397,7 +397,7 @@ class DefinitionDependencies:
             parts = [self._symbols + symbol] if symbol >= 0 else []
         elif op == Op.PARAMETER:
             parts = self._of_parameter(point, left, right)
-        own = [one for one in self.links.get(point, ()) if one in file.ids and one != file.file_id]
+        own = [link for link in self.links.get(point, ()) if link in file.ids and link != file.file_id]
         return [*parts, *(self._symbols + file.ids.place_of(one) for one in own)]
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
@@ -421,7 +421,9 @@ class DefinitionDependencies:
             yield from file.values[variable]
         if file.kind(symbol) in TYPE_KINDS:
             for name, members in file.members.get(symbol, {}).items():
-                yield from (self._symbols + one for one in members) if is_used_implicitly(file.names[name]) else ()
+                yield from (
+                    (self._symbols + member for member in members) if is_used_implicitly(file.names[name]) else ()
+                )
         if file.language in C_FAMILY:
             self._by_owned.setdefault((ANY_OWNER, file.names[file.symbol_name[symbol]]), []).append(
                 self._symbols + symbol

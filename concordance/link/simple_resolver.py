@@ -96,7 +96,7 @@ class SimpleResolver:
                 op, called = file.op[file.left[use]], self._called(file, use)
                 if len(called) > 1:
                     by = f"one of {len(called)} overloads"
-                    rows += [NameTarget(use, one[0].id(one[1]), Trust.UNIQUE_NAME, by) for one in called]
+                    rows += [NameTarget(use, pair[0].id(pair[1]), Trust.UNIQUE_NAME, by) for pair in called]
                     continue
                 place = called[0] if called else None
             else:
@@ -168,7 +168,7 @@ class SimpleResolver:
         other, symbol = place
         overloads = other.members[other.symbol_parent[symbol] - 1][other.symbol_name[symbol]]
         count = file.right[call] - 1
-        fit = [one for one in overloads if other.arity[one] & 255 <= count <= other.arity[one] >> 8]
+        fit = [overload for overload in overloads if other.arity[overload] & 255 <= count <= other.arity[overload] >> 8]
         return tuple((other, one) for one in fit if other.kind(one) in FUNCTION_KINDS) or (place,)
 
     def _variable(self, file: LoadedFlow, variable: int) -> Place | None:
@@ -351,7 +351,7 @@ class SimpleResolver:
         if value is None or value.layers:
             return None
         kinds = kinds if self._modules is not None else frozenset()  # only in Rust, methods may be called like fields
-        places = (self._first_member(self._with_ancestors(one), name, kinds) for one in (value.type, *value.also))
+        places = (self._first_member(self._with_ancestors(pair), name, kinds) for pair in (value.type, *value.also))
         return next((one for one in places if one is not None), None)
 
     def _in_module(self, place: Place, name: str) -> Place | None:
@@ -432,7 +432,7 @@ class SimpleResolver:
 
     def _first_member(self, classes: list[Place], name: str, kinds: frozenset[Kind] = frozenset()) -> Place | None:
         """Return the member of the first class that has it, by preference one of the given kinds."""
-        places = [place for place in (self._member_of(one, name, kinds) for one in classes) if place is not None]
+        places = [place for place in (self._member_of(pair, name, kinds) for pair in classes) if place is not None]
         return next((place for place in places if place[0].kind(place[1]) in kinds), places[0] if places else None)
 
     def _with_ancestors(self, place: Place) -> list[Place]:

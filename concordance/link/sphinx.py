@@ -24,12 +24,12 @@ _ENDINGS = ("", ".rst", ".md", ".txt", ".ipynb", ".rest")
 _PAGES = ("index.rst", "index.md", "README.rst", "README.md")
 
 
-def resolve_directive(tree: Tree, path: str, one: Import) -> Target:
+def resolve_directive(tree: Tree, path: str, imported: Import) -> Target:
     """Return the target of one directive."""
-    if one.form.startswith(_CODE):
-        return _code(tree.once(ModuleFinder), path, one)
-    words = one.module
-    if one.form == "toctree" and words == "self":
+    if imported.form.startswith(_CODE):
+        return _code(tree.once(ModuleFinder), path, imported)
+    words = imported.module
+    if imported.form == "toctree" and words == "self":
         return Target(Origin.REPOSITORY, (path,), by="this file")
     if words.startswith("<"):
         return Target(Origin.STANDARD, package="docutils", by="file of docutils")
@@ -42,21 +42,21 @@ def _top(tree: Tree, path: str) -> str:
     return next((folder for folder in folders if f"{folder}/conf.py".lstrip("/") in tree.paths), "")
 
 
-def _code(modules: ModuleFinder, path: str, one: Import) -> Target:
+def _code(modules: ModuleFinder, path: str, imported: Import) -> Target:
     """Return the module that contains a dotted name.
 
     The name belongs to the current module, unless it starts with a module of its own.
     """
-    name = one.name.partition("(")[0].strip()
-    inner, count = _longest(modules, path, f"{one.module}.{name}" if name else one.module)
-    if not name or count > len(one.module.split(".")):
-        return inner or modules.import_target(path, one.module.partition(".")[0])
+    name = imported.name.partition("(")[0].strip()
+    inner, count = _longest(modules, path, f"{imported.module}.{name}" if name else imported.module)
+    if not name or count > len(imported.module.split(".")):
+        return inner or modules.import_target(path, imported.module.partition(".")[0])
     own, _ = _longest(modules, path, name)
     if own:
         return own
-    if "." in name and one.form in _WHOLE:
+    if "." in name and imported.form in _WHOLE:
         return modules.external_target(name)
-    return inner or modules.import_target(path, one.module.partition(".")[0])
+    return inner or modules.import_target(path, imported.module.partition(".")[0])
 
 
 def _longest(modules: ModuleFinder, path: str, dotted: str) -> tuple[Target | None, int]:

@@ -218,7 +218,7 @@ class LinkWorld:
 
         Only for languages whose linker keeps no reference to them.
         """
-        self._loaded = {number: one for number, one in self._loaded.items() if one.language not in languages}
+        self._loaded = {number: flow for number, flow in self._loaded.items() if flow.language not in languages}
         self._unpacked = sum(self.files[number].size for number in self._loaded)
 
     def unload_file(self, number: int) -> None:
@@ -243,7 +243,9 @@ class LinkWorld:
         if found is None:
             row = self.files[number]
             resolve = self._resolver(row.language)
-            found = tuple(resolve(row.path, one) for one in self.imports(number)) if resolve is not None else ()
+            found = (
+                tuple(resolve(row.path, imported) for imported in self.imports(number)) if resolve is not None else ()
+            )
             self._targets[number] = found
         return found
 

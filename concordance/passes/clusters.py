@@ -50,7 +50,7 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
         members.setdefault(where, []).append(one)
     keys = _keys(place, pairs, users)
     found = [Cluster(keys.get(where, some[0]), some) for where, some in members.items() if len(some) > 1]
-    return sorted(found, key=lambda one: (-len(one.members), one.members[0]))
+    return sorted(found, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
 
 
 def _move_nodes(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:

@@ -136,7 +136,7 @@ class _Search:
         for path, dotted in self.dotted.items():  # a source before its stub
             if dotted:
                 self.by_dotted.setdefault(dotted, path)
-        self.reexported = {path: _by_name(one.reexported) for path, one in modules.items()}
+        self.reexported = {path: _by_name(exports.reexported) for path, exports in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
         self.reexporting_package: dict[str, str] = {}  # by private module: the package that re-exports it
         self._resolved: dict[DefinitionPlace, DefinitionPlace | None] = {}
@@ -196,12 +196,12 @@ class _Search:
         inner = self._submodule(path, name)
         return (inner, "") if inner else None
 
-    def _through(self, one: ReexportedName, far: int) -> DefinitionPlace | None:
-        for path in one.paths:
+    def _through(self, reexport: ReexportedName, far: int) -> DefinitionPlace | None:
+        for path in reexport.paths:
             if path in self.modules:
-                if not one.of:
+                if not reexport.of:
                     return path, ""
-                there = self.resolve(path, one.of, far)
+                there = self.resolve(path, reexport.of, far)
                 if there is not None:
                     return there
         return None
@@ -213,7 +213,7 @@ class _Search:
     def _names(self) -> dict[str, set[str]]:
         """Return all names that each module exports."""
         found = {
-            path: {*one.own, *one.variables, *self.reexported[path]} for path, one in self.modules.items()
+            path: {*exports.own, *exports.variables, *self.reexported[path]} for path, exports in self.modules.items()
         }  # fmt: skip
         into: dict[str, list[str]] = {}
         for path, one in self.modules.items():
@@ -299,8 +299,8 @@ class _Search:
         package = last.partition(".")[0] == "__init__"
         inside = package and (there[0].startswith(f"{folder}/") or not folder)
         flags = 0
-        for one in self.reexported[path].get(name, ()):
-            flags |= one.flags
+        for reexport in self.reexported[path].get(name, ()):
+            flags |= reexport.flags
         starred = name not in self.reexported[path]
         if inside and (listed or starred or flags & (SELF_ALIAS | UNUSED)):
             return _ON_PURPOSE
@@ -340,8 +340,8 @@ class _Search:
         """Give a stub's declarations the names of its source's definitions."""
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
-            known, one = names.get(source, {}), self.modules[path]
-            same = {name: known[name] for name in (*one.own, *one.variables) if name in known}
+            known, exports = names.get(source, {}), self.modules[path]
+            same = {name: known[name] for name in (*exports.own, *exports.variables) if name in known}
             names.setdefault(path, {}).update(same)
 
 
@@ -356,8 +356,8 @@ def _least(rows: Iterable[tuple[DefinitionPlace, _Key]]) -> dict[DefinitionPlace
 
 def _by_name(rows: Iterable[ReexportedName]) -> dict[str, list[ReexportedName]]:
     found: dict[str, list[ReexportedName]] = {}
-    for one in rows:
-        found.setdefault(one.name, []).append(one)
+    for reexport in rows:
+        found.setdefault(reexport.name, []).append(reexport)
     return found
 
 
@@ -452,12 +452,12 @@ def _aliases(flow: Flow, variables: dict[str, None]) -> Iterator[tuple[str, str]
 def read_documented_names(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
     """Return the names that a document documents, each with the current module at that place ("" for none)."""
     found = {
-        (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None
-        for one in imports if one.form in _NAME_DIRECTIVES
+        (imported.module, imported.name.partition("(")[0].strip()) if imported.name else ("", imported.module): None
+        for imported in imports if imported.form in _NAME_DIRECTIVES
     }  # fmt: skip
-    current = sorted((one.line, one.module) for one in imports if one.form in _MODULE_DIRECTIVES)
-    for one in symbols:
-        if one.declaration and one.kind in _DOCUMENTED_KINDS and one.parent < 0:
-            before = bisect_right(current, (one.line, "")) - 1
-            found[current[before][1] if before >= 0 else "", one.name] = None
+    current = sorted((imported.line, imported.module) for imported in imports if imported.form in _MODULE_DIRECTIVES)
+    for symbol in symbols:
+        if symbol.declaration and symbol.kind in _DOCUMENTED_KINDS and symbol.parent < 0:
+            before = bisect_right(current, (symbol.line, "")) - 1
+            found[current[before][1] if before >= 0 else "", symbol.name] = None
     return tuple(found)

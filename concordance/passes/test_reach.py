@@ -122,7 +122,7 @@ def find_tests_of_files(
     order = {test: place for place, test in enumerate(tests)}
     levels: list[dict[int, list[int]]] = [{} for _ in code]  # by file, and by steps
     for distance, level in enumerate(
-        _walk({one: 1 << bit for bit, ids in enumerate(code.values()) for one in ids}, callers, steps)
+        _walk({identity: 1 << bit for bit, ids in enumerate(code.values()) for identity in ids}, callers, steps)
     ):
         for place, bits in sorted((order[one], bits) for one, bits in level.items() if one in order):
             for bit in _places(bits):

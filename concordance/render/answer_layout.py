@@ -56,12 +56,12 @@ class _Pen(NamedTuple):
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{style}m{text}\x1b[0m" if self.colours and style and text else text
 
-    def locate(self, one: _Result, before: _Result | None) -> str:
+    def locate(self, result: _Result, before: _Result | None) -> str:
         """Return a result's location, pale if it is in the file of the result before."""
-        shown = self.paint(one.location, _DIM if before is not None and before.path == one.path else "")
-        if not (self.root and one.path):
+        shown = self.paint(result.location, _DIM if before is not None and before.path == result.path else "")
+        if not (self.root and result.path):
             return shown
-        target = quote(os.path.abspath(os.path.join(self.root, one.path)), errors="surrogateescape")
+        target = quote(os.path.abspath(os.path.join(self.root, result.path)), errors="surrogateescape")
         return f"\x1b]8;;file://{target}\x1b\\{shown}\x1b]8;;\x1b\\"
 
 
@@ -75,10 +75,10 @@ def layout(answer: Answer, width: int, colours: bool = False, root: str = "") ->
     pen = _Pen(colours, root)
     headings = [":".join(place), *map(heading, columns)]
     widths = [len(title) for title in headings]
-    for one in results:
-        widths = [max(size, _width(text)) for size, text in zip(widths, (one.location, *one.fields), strict=True)]
+    for result in results:
+        widths = [max(size, _width(text)) for size, text in zip(widths, (result.location, *result.fields), strict=True)]
     room = width - sum(widths) - len(_GAP) * (len(widths) - 1)  # for the source and the gap before it
-    needed = min(_LEAST_SOURCE, max(_width(one.source) for one in results)) + len(_GAP) if source else 0
+    needed = min(_LEAST_SOURCE, max(_width(result.source) for result in results)) + len(_GAP) if source else 0
     if room >= needed:
         yield from _table(results, [*headings, source], widths, room - len(_GAP), pen)
     else:
@@ -114,11 +114,11 @@ def _table(results: list[_Result], headings: list[str], widths: list[int], room:
     aligned = list(zip(widths, right, strict=False))
     titles = [_pad(pen.paint(text, _BOLD), text, *size) for text, size in zip(headings, aligned, strict=False)]
     yield _GAP.join([*titles, pen.paint(headings[-1], _BOLD)]).rstrip()
-    for before, one in zip([None, *results], results, strict=False):
-        shown = [_pad(pen.locate(one, before), one.location, widths[0], False)]
-        for text, style, size in zip(one.fields, one.styles, aligned[1:], strict=True):
+    for before, result in zip([None, *results], results, strict=False):
+        shown = [_pad(pen.locate(result, before), result.location, widths[0], False)]
+        for text, style, size in zip(result.fields, result.styles, aligned[1:], strict=True):
             shown.append(_pad(pen.paint(text, style), text, *size))
-        yield _GAP.join([*shown, pen.paint(_cut(one.source, room), _DIM)]).rstrip()
+        yield _GAP.join([*shown, pen.paint(_cut(result.source, room), _DIM)]).rstrip()
 
 
 def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) -> Iterator[str]:
@@ -126,12 +126,12 @@ def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) 
     the results of two files, unless there is about one result in each file."""
     files = 1 + sum(one.path != other.path for one, other in pairwise(results))
     apart = 2 * files <= len(results)
-    for before, one in zip([None, *results], results, strict=False):
-        if apart and before is not None and before.path != one.path:
+    for before, result in zip([None, *results], results, strict=False):
+        if apart and before is not None and before.path != result.path:
             yield ""
-        line, used = pen.locate(one, before), _width(one.location)
+        line, used = pen.locate(result, before), _width(result.location)
         labels = [f"{column} " if column in _LABELLED else "" for column in columns]
-        for label, field, style in zip(labels, one.fields, one.styles, strict=True):
+        for label, field, style in zip(labels, result.fields, result.styles, strict=True):
             if not field:
                 continue
             text = label + field
@@ -142,8 +142,8 @@ def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) 
                 line, used = line + _GAP, used + len(_GAP)
             line, used = line + pen.paint(text, style), used + _width(text)
         yield line
-        if one.source:
-            yield _INDENT + pen.paint(_cut(one.source, width - len(_INDENT)), _DIM)
+        if result.source:
+            yield _INDENT + pen.paint(_cut(result.source, width - len(_INDENT)), _DIM)
 
 
 def cell(value: object) -> str:

@@ -178,29 +178,32 @@ class Checker:
         except ValueError:
             yield Problem(row.page, 0, "", f"its claims cannot be read: {path}")
             return
-        places, right = {one for one, _ in listed}, {one for one, _ in rows}
+        places, right = {citation for citation, _ in listed}, {citation for citation, _ in rows}
         problems = [
-            (one, "the cited text has changed since it was cited" if one in right else "this should not be cited")
-            for one, text in sorted(set(listed) - set(rows))
+            (
+                citation,
+                "the cited text has changed since it was cited" if citation in right else "this should not be cited",
+            )
+            for citation, text in sorted(set(listed) - set(rows))
         ]
-        problems += [(one, "this should be cited") for one in sorted(right - places)]
-        for one, problem in problems[:_MAX_CLAIMS]:
-            where = f"{one.path}, {_lines(one)}" if one.first else one.path
-            yield Problem(row.page, one.line, line_text(lines, one.line), f"{where}: {problem}")
+        problems += [(citation, "this should be cited") for citation in sorted(right - places)]
+        for citation, problem in problems[:_MAX_CLAIMS]:
+            where = f"{citation.path}, {_lines(citation)}" if citation.first else citation.path
+            yield Problem(row.page, citation.line, line_text(lines, citation.line), f"{where}: {problem}")
         if not problems:
             yield Problem(row.page, 0, "", f"its claims were changed by hand: {path}")
 
     # --- the program is at fault
 
     def _claims(self, page: str, rows: Iterable[tuple[CitedLine, str]], lines: list[str]) -> Iterator[Problem]:
-        for one, text in rows:
-            problem = self._claim(one, text)
+        for citation, text in rows:
+            problem = self._claim(citation, text)
             if problem:
-                yield Problem(page, one.line, line_text(lines, one.line), problem, Fault.PROGRAM)
+                yield Problem(page, citation.line, line_text(lines, citation.line), problem, Fault.PROGRAM)
 
-    def _claim(self, one: CitedLine, text: str) -> str:
+    def _claim(self, citation: CitedLine, text: str) -> str:
         """Return what is wrong with a claim; "" if nothing is."""
-        _, path, first, last = one
+        _, path, first, last = citation
         if not first and not text:  # a symbolic link or a submodule, which has no content of its own
             return "" if os.path.lexists(os.path.join(self.ground.root, path)) else f"{path} no longer exists"
         file = self.read(path)
@@ -209,9 +212,9 @@ class Checker:
         if not first:
             return "" if claims.claim_of_file(file.digest) == text else f"{path} has another content"
         if last > file.length:
-            return f"{path}, {_lines(one)}: the file has only {file.length:,}"
+            return f"{path}, {_lines(citation)}: the file has only {file.length:,}"
         is_same = claims.claim_text(file.lines, first, last) == text
-        return "" if is_same else f"{path}, {_lines(one)}: the text is another one"
+        return "" if is_same else f"{path}, {_lines(citation)}: the text is another one"
 
     def _statements(self, row: ManifestPage, source: str, lines: list[str]) -> Iterator[Problem]:
         file = self.read(source)
@@ -302,8 +305,8 @@ def _bytes(out: str, path: str) -> bytes:
         return file.read()
 
 
-def _lines(one: CitedLine) -> str:
-    return f"line {one.first}" if one.first == one.last else f"lines {one.first}–{one.last}"
+def _lines(citation: CitedLine) -> str:
+    return f"line {citation.first}" if citation.first == citation.last else f"lines {citation.first}–{citation.last}"
 
 
 def line_text(lines: list[str], number: int) -> str:

@@ -162,15 +162,15 @@ class Answers:
             found = resolve_question(self.index, spot.question).resolutions
         except UserError:
             return []
-        return [one.place for one in found if one.place.id and one.place.place >= 0]
+        return [resolution.place for resolution in found if resolution.place.id and resolution.place.place >= 0]
 
     def declarations(self, spot: _Spot | None) -> list[lsp.Location]:
         rows = self.rows("define", spot)
         declared = {
-            (one.path, one.line)
+            (symbol.path, symbol.line)
             for row in rows
-            for one in self.index.facts.symbols_in(str(row["path"]))
-            if one.declaration
+            for symbol in self.index.facts.symbols_in(str(row["path"]))
+            if symbol.declaration
         }
         return [self.of_row(row) for row in rows if (row["path"], row["line"]) in declared] or [
             self.of_row(row) for row in rows
@@ -178,7 +178,7 @@ class Answers:
 
     def implementations(self, spot: _Spot | None) -> list[lsp.Location]:
         """Return overriding methods, subclasses and what an operator runs; the definitions if there are none."""
-        near = [one for place in self.symbols_at(spot) for one in self._below(place)]
+        near = [symbol for place in self.symbols_at(spot) for symbol in self._below(place)]
         return [self.of_place(place) for place in near] or self.definitions(spot)
 
     def _below(self, place: SymbolPlace) -> list[SymbolPlace]:
@@ -186,7 +186,7 @@ class Answers:
         if not ids:
             ids = [row.target for row in bridges_of(self.index).runs_from(place.id) if row.trust >= Trust.UNIQUE_NAME]
         known = self.index.facts.places(ids)
-        return [known[one] for one in sorted(ids, key=self.index.order_of) if one in known]
+        return [known[identity] for identity in sorted(ids, key=self.index.order_of) if identity in known]
 
     def of_place(self, place: SymbolPlace) -> lsp.Location:
         return self.location(place.path, place.line, place.col, len(place.name))
@@ -208,7 +208,7 @@ class Answers:
         first = rows[0]
         path, line = str(first["path"]), int(str(first["line"]))
         file = self.index.open_file(path)
-        symbol = next((one for one in file.defined if one.line == line and one.name == first["name"]), None)
+        symbol = next((head for head in file.defined if head.line == line and head.name == first["name"]), None)
         language = file.file.language
         parts = [
             f"```{language}\n{symbol.signature or symbol.name}\n```" if symbol is not None else f"`{first['name']}`"
@@ -233,16 +233,16 @@ class Answers:
         file = self.index.open_file(path)
         top: list[lsp.DocumentSymbol] = []
         inside: dict[int, list[lsp.DocumentSymbol]] = {}  # the children of each symbol
-        for place, one in enumerate(file.defined):
-            start = self.location(path, one.start_line).range.start
-            end = self.location(path, one.end_line, _LONG_LINE).range.end
-            name = self.location(path, one.line, one.col, len(one.name)).range
-            kind = _KINDS.get(Kind(one.kind), lsp.SymbolKind.Variable)
+        for place, head in enumerate(file.defined):
+            start = self.location(path, head.start_line).range.start
+            end = self.location(path, head.end_line, _LONG_LINE).range.end
+            name = self.location(path, head.line, head.col, len(head.name)).range
+            kind = _KINDS.get(Kind(head.kind), lsp.SymbolKind.Variable)
             children = inside[place] = []
             symbol = lsp.DocumentSymbol(
-                one.name or "?", kind, lsp.Range(start, end), name, one.signature, None, None, children
+                head.name or "?", kind, lsp.Range(start, end), name, head.signature, None, None, children
             )
-            inside.get(one.parent, top).append(symbol)
+            inside.get(head.parent, top).append(symbol)
         return top
 
     def search(self, query: str) -> list[lsp.WorkspaceSymbol]:
@@ -283,14 +283,14 @@ class Answers:
             if trust:
                 users.setdefault(target, set()).add(self.index.owners[user])
         lenses: list[lsp.CodeLens] = []
-        for place, one in enumerate(file.defined):
-            if one.kind not in EXECUTABLE_KINDS | TYPE_KINDS or one.declaration:
+        for place, symbol in enumerate(file.defined):
+            if symbol.kind not in EXECUTABLE_KINDS | TYPE_KINDS or symbol.declaration:
                 continue
-            at = self.location(path, one.line).range
+            at = self.location(path, symbol.line).range
             count = len(users.get(ids[place], ()))
             title = f"used by {count_noun(count, 'file')}" if count else "no references found"
-            lenses.append(lsp.CodeLens(at, lsp.Command(title, "concord.references", arguments=[path, one.key])))
-            lenses.append(lsp.CodeLens(at, data={"path": path, "key": one.key}))
+            lenses.append(lsp.CodeLens(at, lsp.Command(title, "concord.references", arguments=[path, symbol.key])))
+            lenses.append(lsp.CodeLens(at, data={"path": path, "key": symbol.key}))
         return lenses
 
     def resolve_lens(self, lens: lsp.CodeLens) -> lsp.CodeLens:
@@ -344,11 +344,16 @@ class Answers:
         for row in rows:
             path, line = str(row["path"]), row["line"]
             place = next(
-                (one for one in self.index.facts.symbols_in(path) if one.line == line and one.name == row["name"]), None
+                (
+                    symbol
+                    for symbol in self.index.facts.symbols_in(path)
+                    if symbol.line == line and symbol.name == row["name"]
+                ),
+                None,
             )
             if place is not None:
                 other = self.call_item(place)
-                ends = [(place, one) if command == "callers" else (one, place) for one in own]
+                ends = [(place, symbol) if command == "callers" else (symbol, place) for symbol in own]
                 ranges = [at for caller, callee in ends for at in self._call_ranges(caller, callee)]
                 found.append((other, ranges or [other.range if command == "callers" else item.range]))
         return found
@@ -371,8 +376,8 @@ class Answers:
         """Return the classes that a position refers to, of a constructor its class: definitions first, because only
         they have bases and subclasses."""
         found = [class_of_constructor(self.index, place) for place in self.symbols_at(spot)]
-        classes = with_counterparts(self.index, [one for one in found if one.kind in TYPE_KINDS])
-        return sorted(classes, key=lambda one: one.declaration)
+        classes = with_counterparts(self.index, [symbol for symbol in found if symbol.kind in TYPE_KINDS])
+        return sorted(classes, key=lambda symbol: symbol.declaration)
 
     def types(self, item: lsp.TypeHierarchyItem, above: bool) -> list[lsp.TypeHierarchyItem]:
         """Return the bases or the subclasses of an item."""
@@ -381,7 +386,11 @@ class Answers:
         for place in self.types_at(_Spot("", 0, 0, str(item.data)))[:1]:
             ids = facts.bases_of(place.id) if above else facts.subclasses_of(place.id)
             known = facts.places(ids)
-            found += [self.type_item(known[one]) for one in sorted(ids, key=self.index.order_of) if one in known]
+            found += [
+                self.type_item(known[identity])
+                for identity in sorted(ids, key=self.index.order_of)
+                if identity in known
+            ]
         return found
 
 
@@ -499,11 +508,11 @@ def _offer_hierarchies(server: LanguageServer, answers: Answers) -> None:
 
     @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
     def incoming(params: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
-        return [lsp.CallHierarchyIncomingCall(one, at) for one, at in answers.calls(params.item, "callers")]
+        return [lsp.CallHierarchyIncomingCall(item, at) for item, at in answers.calls(params.item, "callers")]
 
     @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
     def outgoing(params: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
-        return [lsp.CallHierarchyOutgoingCall(one, at) for one, at in answers.calls(params.item, "callees")]
+        return [lsp.CallHierarchyOutgoingCall(item, at) for item, at in answers.calls(params.item, "callees")]
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY)
     def prepare_types(params: lsp.TypeHierarchyPrepareParams) -> list[lsp.TypeHierarchyItem]:

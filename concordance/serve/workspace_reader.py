@@ -155,9 +155,9 @@ def _summaries(workspace: OpenWorkspace) -> list[RepositorySummary]:
     counts = workspace.catalogue.counts()["name"]
     found = []
     for name, place in workspace.repositories.items():
-        packages = {f"{one.name} {one.version}".strip() for one in workspace.packages(name)}
-        versioned = {one for one in packages if " " in one}
-        bare = {one for one in packages if not any(other.startswith(f"{one} ") for other in versioned)}
+        packages = {f"{package.name} {package.version}".strip() for package in workspace.packages(name)}
+        versioned = {package for package in packages if " " in package}
+        bare = {package for package in packages if not any(other.startswith(f"{package} ") for other in versioned)}
         problem = "" if os.path.isdir(place) else "its folder is missing"
         found.append(RepositorySummary(name, tuple(sorted(versioned | bare)), counts.get(name, 0), problem))
     return found

@@ -51,10 +51,10 @@ def _check_store(root: str, as_json: bool) -> None:
     with terminal.ProgressBars() as bar:
         found = builds.audit_store(root, bar.show)
     if as_json:
-        click.echo(json.dumps({"sound": not found, "damaged": [one._asdict() for one in found]}))
+        click.echo(json.dumps({"sound": not found, "damaged": [damage._asdict() for damage in found]}))
     else:
-        for one in found:
-            click.echo(escape_hidden(f"{one.path}: {one.problem}. {one.advice}."))
+        for damage in found:
+            click.echo(escape_hidden(f"{damage.path}: {damage.problem}. {damage.advice}."))
         click.echo(f"{len(found):,} damaged" if found else "No damage found: all stored data matches its checksums.")
     if found:
         sys.exit(1)

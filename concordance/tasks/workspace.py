@@ -175,7 +175,13 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
     with catalogue:
         counts = catalogue.counts()
         for name, place in repositories.items():
-            packages = sorted({f"{one.name} {one.version}".strip() for one in catalogue.packages(name) if one.version})
+            packages = sorted(
+                {
+                    f"{provided.name} {provided.version}".strip()
+                    for provided in catalogue.packages(name)
+                    if provided.version
+                }
+            )
             known = {table: rows.get(name, 0) for table, rows in counts.items()}
             problem = "" if os.path.isdir(place) else "missing"
             problem = problem or ("" if any(known.values()) else "not built, or nothing to share")

@@ -34,7 +34,7 @@ def drop_unreliable_times(entries: list[ListedFile], walk_time: int) -> list[Lis
     """Return the entries without unreliable change times; the walk began at `walk_time` (nanoseconds) or later."""
     times = ((entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE)
     first = next(times, None)
-    alike = len(entries) > 1 and all(one == first for one in times)
+    alike = len(entries) > 1 and all(pair == first for pair in times)
     late = walk_time - CLOCK_RESOLUTION_NS
     return [
         entry._replace(altered=_UNKNOWN) if entry.altered and (alike or entry.altered >= late) else entry

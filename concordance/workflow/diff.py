@@ -282,7 +282,7 @@ class _Comparer:
             return None
         named = self.index.facts.names_in(after.path)
         imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
-        dependencies = tuple((one, waits(one, named.scopes)) for one in imports)
+        dependencies = tuple((imported, waits(imported, named.scopes)) for imported in imports)
         return FilePair(
             ReadFile(file._replace(path=before.path), dependencies),
             ReadFile(file, dependencies),
@@ -301,8 +301,8 @@ class _Comparer:
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
                     continue
-                cache.put([row for one in result for row in one.fresh])
-                found.update((one.number, one._replace(fresh=[])) for one in result)
+                cache.put([row for compared in result for row in compared.fresh])
+                found.update((compared.number, compared._replace(fresh=[])) for compared in result)
                 self.progress(len(found), len(works))
         return found
 
@@ -317,8 +317,8 @@ class _Comparer:
             folder = os.path.join(scratch, f"python-{side}")
             os.mkdir(folder)
             paths: dict[str, str] = {}
-            for one in found:
-                read = (one.before, one.after)[side]
+            for compared in found:
+                read = (compared.before, compared.after)[side]
                 if read is None:
                     continue
                 file = read.file
@@ -395,12 +395,12 @@ def _size(work: FilePairTask) -> int:
     return sum(entry.size for entry in (work.before, work.after) if entry is not None)
 
 
-def _row(one: ComparedPair, pair: Pair) -> FilePair:
+def _row(compared: ComparedPair, pair: Pair) -> FilePair:
     """Return a pair as it was read; of a file that was only renamed, one side was."""
-    before = one.before
-    if before is None and one.after is not None and pair[0] is not None:
-        before = one.after._replace(file=one.after.file._replace(path=pair[0].path))
-    return FilePair(before, one.after, one.changed, one.gone, one.outside)
+    before = compared.before
+    if before is None and compared.after is not None and pair[0] is not None:
+        before = compared.after._replace(file=compared.after.file._replace(path=pair[0].path))
+    return FilePair(before, compared.after, compared.changed, compared.gone, compared.outside)
 
 
 def _with_remarks(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]) -> FilePair:
@@ -550,8 +550,10 @@ def _half(reader: RevisionReader, side: int, entry: ListedFile | None) -> _Half 
     if not reading.packed:
         return _Half(ReadFile(reading.file), FileFacts(), "", frozenset(), None)
     facts, file = unpack(reading.packed), reading.file
-    imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
-    findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TEST_CATEGORIES)
+    imports = tuple((imported, waits(imported, facts.scopes)) for imported in facts.imports)
+    findings = tuple(
+        finding for finding in facts.findings if finding.everywhere or file.category not in ruleset.TEST_CATEGORIES
+    )
     tests = frozenset(registry.language_of(file.language).tests.tests_in(facts, file.category, file.path))
     fresh = (reading.key, reading.cache_value) if reading.cache_value else None
     return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

@@ -80,7 +80,7 @@ def _implementations_first(index: Index, places: Sequence[SymbolPlace]) -> list[
 
 
 def _definition(index: Index, place: SymbolPlace) -> Page:
-    one = model_of(index, place.path)
+    model = model_of(index, place.path)
     blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
-    blocks += Structure(one).of(place.place)
+    blocks += Structure(model).of(place.place)
     return Page(Ref(To.FILE, place.path), [Mono(display_name(index, place))], blocks)

@@ -50,7 +50,7 @@ class OperatorNamespaces:
                 found.append(_named(space, match[3], match[4] or "", match.start()))
         quoted = _QUOTED.finditer(text)
         found.extend(_named(match[1], match[2], match[3] or "", match.start()) for match in quoted)
-        return sorted(found, key=lambda one: one.at)
+        return sorted(found, key=lambda operator: operator.at)
 
 
 def _named(space: str, base: str, overload: str, at: int) -> NamedOperator:

@@ -38,9 +38,9 @@ class Kernels:
         self._parameter_lists: dict[
             tuple[str, str], dict[int, str]
         ] = {}  # by path and name, then by index among the overloads
-        for one in context.ends("overloads"):
-            number = int(one.end.more[0][1])
-            self._parameter_lists.setdefault((one.file.path, one.end.name), {})[number] = one.end.text
+        for stated in context.ends("overloads"):
+            number = int(stated.end.more[0][1])
+            self._parameter_lists.setdefault((stated.file.path, stated.end.name), {})[number] = stated.end.text
 
     def of(
         self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
@@ -52,32 +52,38 @@ class Kernels:
         """
         parts = name.split("::")
         defined = [
-            one
-            for one in self._context.symbols_named(parts[-1], C_FAMILY)
-            if one.kind in FUNCTION_KINDS and not one.declaration
+            symbol
+            for symbol in self._context.symbols_named(parts[-1], C_FAMILY)
+            if symbol.kind in FUNCTION_KINDS and not symbol.declaration
         ]
         for space in spaces:
             wanted = (*space, *parts[:-1])
-            found = [one for one in defined if enclosing_namespaces(one) == wanted]
+            found = [symbol for symbol in defined if enclosing_namespaces(symbol) == wanted]
             if found:
                 return self._choose_overload(found, schema, f"in namespace {'::'.join(wanted)}")
-        outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(enclosing_namespaces(one), parts[:-1])]
+        outside = [
+            symbol
+            for symbol in defined
+            if symbol.kind == Kind.FUNCTION and _ends(enclosing_namespaces(symbol), parts[:-1])
+        ]
         if schema is not None:
-            outside = [one for one in outside if match_score(schema.types, self._parameter_types(one))]
-        if anywhere and len({(one.path, enclosing_namespaces(one)) for one in outside}) == 1:
+            outside = [symbol for symbol in outside if match_score(schema.types, self._parameter_types(symbol))]
+        if anywhere and len({(symbol.path, enclosing_namespaces(symbol)) for symbol in outside}) == 1:
             chosen = self._choose_overload(outside, schema, "")
             by = ONLY_DEFINITION
-            return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in chosen]
+            return [target._replace(trust=min(target.trust, Trust.UNIQUE_NAME), by=by) for target in chosen]
         return []
 
     def matching_schema(self, targets: list[LinkedName], schema: Schema | None) -> list[LinkedName]:
         """Return the linker's targets of a name, without the overloads whose parameters differ from the schema's."""
         if len(targets) < 2 or schema is None:
             return targets
-        places = [self._context.symbol(one.target) for one in targets]
+        places = [self._context.symbol(target.target) for target in targets]
         scores = [match_score(schema.types, self._parameter_types(place)) if place else 0 for place in places]
         best = max(scores)
-        found = [one for one, score in zip(targets, scores, strict=True) if score == best] if best > 0 else targets
+        found = (
+            [target for target, score in zip(targets, scores, strict=True) if score == best] if best > 0 else targets
+        )
         if len(found) > 1:
             return found
         return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters match the schema")]
@@ -85,28 +91,28 @@ class Kernels:
     def definitions_of(self, targets: list[LinkedName]) -> list[LinkedName]:
         """Return the same targets with declarations replaced by their definitions, where those are found."""
         found: list[LinkedName] = []
-        for one in targets:
-            place = self._context.symbol(one.target)
+        for target in targets:
+            place = self._context.symbol(target.target)
             others = self._definitions_of_declaration(place) if place is not None and place.declaration else []
-            found.extend(one._replace(target=other.id) for other in others)
+            found.extend(target._replace(target=other.id) for other in others)
             if not others:
-                found.append(one)
+                found.append(target)
         return list(dict.fromkeys(found))
 
     def _definitions_of_declaration(self, declared: SymbolPlace) -> list[SymbolPlace]:
         """Return the definitions of a declared function: same name, same namespace."""
         rows = self._context.symbols_named(declared.name, C_FAMILY)
-        rows = [one for one in rows if not one.declaration and one.kind in FUNCTION_KINDS]
-        return [one for one in rows if enclosing_namespaces(one) == enclosing_namespaces(declared)]
+        rows = [symbol for symbol in rows if not symbol.declaration and symbol.kind in FUNCTION_KINDS]
+        return [symbol for symbol in rows if enclosing_namespaces(symbol) == enclosing_namespaces(declared)]
 
-    def _parameter_types(self, one: SymbolPlace) -> list[str]:
+    def _parameter_types(self, symbol: SymbolPlace) -> list[str]:
         """Return the types of a function's parameters as they are written; empty if they are unknown."""
-        stated = self._parameter_lists.get((one.path, one.name))
+        stated = self._parameter_lists.get((symbol.path, symbol.name))
         if stated is None:
             return []
-        beside = [row for row in self._context.symbols_named(one.name, C_FAMILY) if row.path == one.path]
+        beside = [row for row in self._context.symbols_named(symbol.name, C_FAMILY) if row.path == symbol.path]
         own = [row.id for row in beside if row.kind in FUNCTION_KINDS and not row.declaration]
-        number = own.index(one.id) if one.id in own else -1
+        number = own.index(symbol.id) if symbol.id in own else -1
         return stated.get(number, "").split(";")
 
     def _choose_overload(self, candidates: list[SymbolPlace], schema: Schema | None, where: str) -> list[LinkedName]:
@@ -115,10 +121,10 @@ class Kernels:
             return [LinkedName(candidates[0].id, Trust.EXACT, f"only definition {where}".strip())]
         by = f"one of {len(candidates)} definitions {where}".strip()
         if schema is not None:
-            scores = [(match_score(schema.types, self._parameter_types(one)), one) for one in candidates]
+            scores = [(match_score(schema.types, self._parameter_types(symbol)), symbol) for symbol in candidates]
             best = max(score for score, _ in scores)
             if best > 0:
-                candidates = [one for score, one in scores if score == best]
+                candidates = [symbol for score, symbol in scores if score == best]
                 if len(candidates) == 1:
                     return [
                         LinkedName(
@@ -127,23 +133,23 @@ class Kernels:
                     ]
                 by = f"one of {len(candidates)} definitions {where} whose parameters match the schema"
                 if (
-                    len({enclosing_namespaces(one) for one in candidates}) == 1
-                    and len({self._normalised_parameters(one) for one in candidates}) == 1
+                    len({enclosing_namespaces(symbol) for symbol in candidates}) == 1
+                    and len({self._normalised_parameters(symbol) for symbol in candidates}) == 1
                 ):
                     # A program cannot have two functions of one form: the build picks one, by `#if` or by its list of
                     # files.
                     by = f"one of {len(candidates)} definitions {where} with the same parameters; a build has one"
-                    return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in candidates]
-        return [LinkedName(one.id, Trust.CANDIDATE, by) for one in candidates]
+                    return [LinkedName(symbol.id, Trust.UNIQUE_NAME, by) for symbol in candidates]
+        return [LinkedName(symbol.id, Trust.CANDIDATE, by) for symbol in candidates]
 
-    def _normalised_parameters(self, one: SymbolPlace) -> tuple[str, ...]:
+    def _normalised_parameters(self, symbol: SymbolPlace) -> tuple[str, ...]:
         """Return the types of a function's parameters, normalised."""
-        return tuple(normalise_type(part) for part in self._parameter_types(one) if part.strip())
+        return tuple(normalise_type(part) for part in self._parameter_types(symbol) if part.strip())
 
 
-def enclosing_namespaces(one: SymbolPlace) -> tuple[str, ...]:
+def enclosing_namespaces(symbol: SymbolPlace) -> tuple[str, ...]:
     """Return the namespaces around a symbol, without anonymous ones."""
-    return tuple(_NUMBER.sub("", part) for part in one.parent_key.split(".") if part and not part.startswith("("))
+    return tuple(_NUMBER.sub("", part) for part in symbol.parent_key.split(".") if part and not part.startswith("("))
 
 
 def _ends(spaces: tuple[str, ...], wanted: list[str]) -> bool:
@@ -172,7 +178,7 @@ def match_score(schema: Iterable[str], written: list[str]) -> int:
 
 def _with_options(types: list[str]) -> list[str]:
     for at in range(len(types) - 3):
-        if tuple(one.rstrip("?") for one in types[at : at + 4]) == _OPTIONS:
+        if tuple(type_.rstrip("?") for type_ in types[at : at + 4]) == _OPTIONS:
             return [*types[:at], "TensorOptions", *types[at + 4 :]]
     return types
 

@@ -25,11 +25,11 @@ class OperatorNames:
         tables = self._tables = context.once(Tables)
         self._by_python_name: dict[str, list[TableOperator]] = {}
         self._by_macro_namespace: dict[str, list[TableOperator]] = {}
-        for one in tables.operators:
-            if one.name.partition("::")[0].isupper():
-                self._by_macro_namespace.setdefault(one.schema.base, []).append(one)
-            for way in dict.fromkeys(python_names(one)):
-                self._by_python_name.setdefault(way, []).append(one)
+        for operator in tables.operators:
+            if operator.name.partition("::")[0].isupper():
+                self._by_macro_namespace.setdefault(operator.schema.base, []).append(operator)
+            for way in dict.fromkeys(python_names(operator)):
+                self._by_python_name.setdefault(way, []).append(operator)
 
     def of(self, dotted: str, near: str) -> list[TableOperator]:
         """Return the operators of a dotted name, from the table nearest to a path."""
@@ -76,7 +76,7 @@ class OperatorNames:
 
 def sort_plainest_first(overloads: list[TableOperator]) -> list[TableOperator]:
     """Sort overloads: the unnamed one first, those that write to an `out` argument last."""
-    return sorted(overloads, key=lambda one: (one.schema.is_out, bool(one.schema.overload)))
+    return sorted(overloads, key=lambda operator: (operator.schema.is_out, bool(operator.schema.overload)))
 
 
 def python_names(operator: TableOperator) -> Iterator[str]:

@@ -44,19 +44,21 @@ class Tables:
         self._symbols: dict[int, list[SymbolPlace]] = {}
         self.operators: list[TableOperator] = []  # in the order of paths and of the text
         for bridge in SCHEMA_BRIDGES:
-            for one in context.ends(bridge, "schema"):
-                schema = parse_schema(one.end.text) or _schema_of_name(one.end.name)
-                self.operators.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
-        self._by_name = _group_by((one.name, one) for one in self.operators)
-        self._by_base = _group_by((one.base, one) for one in self.operators)
+            for stated in context.ends(bridge, "schema"):
+                schema = parse_schema(stated.end.text) or _schema_of_name(stated.end.name)
+                self.operators.append(
+                    TableOperator(stated.end.name, self.entry(stated), stated, schema, dict(stated.end.more))
+                )
+        self._by_name = _group_by((operator.name, operator) for operator in self.operators)
+        self._by_base = _group_by((operator.base, operator) for operator in self.operators)
         self._generated: dict[str, list[StatedEnd]] = {}
-        for one in context.ends("operators", "autogen"):
-            self._generated.setdefault(one.end.name, []).append(one)
+        for stated in context.ends("operators", "autogen"):
+            self._generated.setdefault(stated.end.name, []).append(stated)
 
     @cached_property
     def has_several_tables(self) -> bool:
         """True if there are several tables, each at the root of its own tree."""
-        return len({one.end.file.path for one in self.operators if one.end.file.language == "yaml"}) > 1
+        return len({operator.end.file.path for operator in self.operators if operator.end.file.language == "yaml"}) > 1
 
     def named(self, name: str, near: str) -> TableOperator | None:
         """Return the operator of a full name, as defined by the table nearest to a path."""
@@ -71,20 +73,20 @@ class Tables:
         """Return the id of the entry from which an operator without an entry of its own is generated; 0 if there is
         none."""
         found = self._generated.get(name, [])
-        return self.entry(max(found, key=lambda one: shared_folder_count(one.file.path, near))) if found else 0
+        return self.entry(max(found, key=lambda stated: shared_folder_count(stated.file.path, near))) if found else 0
 
-    def entry(self, one: StatedEnd) -> int:
+    def entry(self, stated: StatedEnd) -> int:
         """Return the id of the sequence item that an end is in; outside YAML tables, of the symbol around it."""
-        if one.file.language != "yaml":
-            return one.id
-        rows = self._rows(one.file)
-        place = one.end.symbol
+        if stated.file.language != "yaml":
+            return stated.id
+        rows = self._rows(stated.file)
+        place = stated.end.symbol
         while place >= 0:
             outer = _enclosing_index(rows, place)
             if outer < 0:
                 break
             place = outer
-        return one.file.ids.id_at(place)
+        return stated.file.ids.id_at(place)
 
     def _rows(self, file: BridgeFile) -> list[SymbolPlace]:
         rows = self._symbols.get(file.id)
@@ -110,18 +112,18 @@ def _enclosing_index(rows: list[SymbolPlace], place: int) -> int:
 
 def _group_by(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableOperator]]:
     found: dict[str, list[TableOperator]] = {}
-    for name, one in rows:
-        found.setdefault(name, []).append(one)
+    for name, operator in rows:
+        found.setdefault(name, []).append(operator)
     return found
 
 
 def operators_of_nearest_table(operators: list[TableOperator], near: str) -> list[TableOperator]:
     """Return the operators of the table whose path has the most leading folders in common with another path."""
-    tables = {one.end.file.path for one in operators}
+    tables = {operator.end.file.path for operator in operators}
     if len(tables) < 2:
         return operators
     best = max(sorted(tables), key=lambda path: shared_folder_count(path, near))
-    return [one for one in operators if one.end.file.path == best]
+    return [operator for operator in operators if operator.end.file.path == best]
 
 
 def shared_folder_count(path: str, other: str) -> int:

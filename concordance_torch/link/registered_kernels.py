@@ -33,7 +33,7 @@ class RegisteredKernels:
         self._macros: dict[str, list[StatedEnd]] = {}
         for one in context.ends("registry", "macro"):
             self._macros.setdefault(one.end.name, []).append(one)
-        stated = [one for bridge in BRIDGES for one in context.ends(bridge, "kernel", "meta")]
+        stated = [end for bridge in BRIDGES for end in context.ends(bridge, "kernel", "meta")]
         stated += [end for one in context.ends("registry", "uses") for end in self._expanded(one)]
         # Every registration of a kernel, with the functions it refers to.
         self.all: list[tuple[StatedEnd, list[LinkedName]]] = [(one, self._functions(one)) for one in stated]
@@ -47,47 +47,51 @@ class RegisteredKernels:
             found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
         return found
 
-    def _expanded(self, one: StatedEnd) -> Iterator[StatedEnd]:
+    def _expanded(self, stated: StatedEnd) -> Iterator[StatedEnd]:
         """Yield the registrations that a macro expands to, as if they were written where it is used."""
-        if one.end.name not in self._macros:
+        if stated.end.name not in self._macros:
             return
-        known = self._functions_by_end.get(one.file.id)
+        known = self._functions_by_end.get(stated.file.id)
         if known is None:
-            known = self._functions_by_end[one.file.id] = self._visible_macros(one.file)
-        more = dict(one.end.more)
-        tokens = Tokens(MacroExpander(known, _MAX_EXPANSION).filled(one.end.name, one.end.text.split("\x1f")).encode())
+            known = self._functions_by_end[stated.file.id] = self._visible_macros(stated.file)
+        more = dict(stated.end.more)
+        tokens = Tokens(
+            MacroExpander(known, _MAX_EXPANSION).filled(stated.end.name, stated.end.text.split("\x1f")).encode()
+        )
         for found in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
             if found.says == "kernel":
-                end = one.end._replace(says="kernel", name=found.name, text=found.text, more=found.more)
-                yield one._replace(end=end)
+                end = stated.end._replace(says="kernel", name=found.name, text=found.text, more=found.more)
+                yield stated._replace(end=end)
 
     @cached_property
     def by_name(self) -> dict[str, list[tuple[StatedEnd, list[LinkedName]]]]:
         """The same registrations, by operator name."""
         found: dict[str, list[tuple[StatedEnd, list[LinkedName]]]] = {}
-        for one, functions in self.all:
-            found.setdefault(one.end.name, []).append((one, functions))
+        for stated, functions in self.all:
+            found.setdefault(stated.end.name, []).append((stated, functions))
         return found
 
-    def _functions(self, one: StatedEnd) -> list[LinkedName]:
+    def _functions(self, stated: StatedEnd) -> list[LinkedName]:
         """Return the decorated function, an anonymous one, or the targets of the name where the registration is."""
-        if one.end.text.startswith("[]"):
-            return [LinkedName(one.id, Trust.EXACT, "function without a name")]
-        place, is_python = self._context.symbol(one.id), one.end.bridge == "library"
-        if is_python and place is not None and place.name == one.end.text and place.line == one.end.line:
-            return [LinkedName(one.id, Trust.EXACT, "function that is registered")]
+        if stated.end.text.startswith("[]"):
+            return [LinkedName(stated.id, Trust.EXACT, "function without a name")]
+        place, is_python = self._context.symbol(stated.id), stated.end.bridge == "library"
+        if is_python and place is not None and place.name == stated.end.text and place.line == stated.end.line:
+            return [LinkedName(stated.id, Trust.EXACT, "function that is registered")]
         targets = [
-            row for row in self._context.targets_of(one) if row.target != one.id and not self._is_macro(row.target)
+            row
+            for row in self._context.targets_of(stated)
+            if row.target != stated.id and not self._is_macro(row.target)
         ]
         if is_python:
             return targets
-        operator = self._tables.named(one.end.name, one.file.path)
+        operator = self._tables.named(stated.end.name, stated.file.path)
         schema = operator.schema if operator and operator.schema.types else None
         if targets:
             return self._kernels.matching_schema(self._kernels.definitions_of(targets), schema)
         around = enclosing_namespaces(place) if place is not None else ()
         spaces = [around[:depth] for depth in range(len(around), -1, -1)]
-        return self._kernels.of(one.end.text, [*spaces, ("at", "native")], schema)
+        return self._kernels.of(stated.end.text, [*spaces, ("at", "native")], schema)
 
     def _is_macro(self, target: int) -> bool:
         """True if a target is a macro that contains a registration; what it registers is found by name instead."""

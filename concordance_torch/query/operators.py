@@ -63,14 +63,14 @@ class OperatorInfo(NamedTuple):
         for row in self.rows_saying(KERNEL):
             if row not in self.from_tests:
                 found.setdefault(bridge_detail(row, "key") or "any", []).append(row)
-        return dict(sorted(found.items(), key=lambda one: (_dispatch_key_order(one[0]), one[0])))
+        return dict(sorted(found.items(), key=lambda pair: (_dispatch_key_order(pair[0]), pair[0])))
 
 
-def called_in_python(one: OperatorInfo) -> list[str]:
+def called_in_python(info: OperatorInfo) -> list[str]:
     """Return the names under which Python calls an operator, according to its schemas, the shortest way first."""
-    space, _, base = one.name.rpartition("::")
+    space, _, base = info.name.rpartition("::")
     ways: dict[str, None] = {}
-    for overload in one.overloads if space == "aten" and not base.startswith("_") else ():
+    for overload in info.overloads if space == "aten" and not base.startswith("_") else ():
         fields = overload.fields
         variants, module = fields.get("variants", "function"), fields.get("python_module", "")
         ways |= dict.fromkeys(documented_python_names(base, variants, module))
@@ -138,19 +138,19 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
     return OperatorInfo(name, overloads, found, tried)
 
 
-def coverage_of(one: OperatorInfo) -> dict[str, str]:
+def coverage_of(info: OperatorInfo) -> dict[str, str]:
     """Return a word for what an operator has in each column, "" for nothing."""
-    keys = one.keys()
+    keys = info.keys()
     composite = "composite" if any(key.startswith("Composite") for key in keys) else ""
     found = {backend: "kernel" if _has_key(keys, backend) else composite for backend in BACKENDS}
     implicit = "implicit" if IMPLICIT in keys else ""
     autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
-    found["Autograd"] = "formula" if one.rows.get(FORMULA) else autograd
-    found["Decomposition"] = "yes" if one.own("decomposition", "reference") else ""
-    found["Meta"] = "yes" if one.own(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
-    found["Lowering"] = "yes" if one.own("lowering") else ""
-    found["OpInfo"] = "yes" if one.rows.get(OPINFO) else ""
-    found["Documentation"] = "yes" if one.own(DOCSTRING, DOCUMENTED) else ""
+    found["Autograd"] = "formula" if info.rows.get(FORMULA) else autograd
+    found["Decomposition"] = "yes" if info.own("decomposition", "reference") else ""
+    found["Meta"] = "yes" if info.own(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
+    found["Lowering"] = "yes" if info.own("lowering") else ""
+    found["OpInfo"] = "yes" if info.rows.get(OPINFO) else ""
+    found["Documentation"] = "yes" if info.own(DOCSTRING, DOCUMENTED) else ""
     return found
 
 
@@ -178,8 +178,8 @@ def candidate_names(name: str) -> list[str]:
 def operator_meant(index: Index, written: str) -> OperatorInfo | None:
     """Return the operator that a name, as written in Python, C++ or a table, refers to; None if there is none."""
     some = candidate_names(written) if _has_schema(index, candidate_names(written)) else ()
-    found = [one for name in some if (one := operator(index, without_overload(name))) is not None]
-    return next((one for one in found if written in called_in_python(one)), found[0] if found else None)
+    found = [info for name in some if (info := operator(index, without_overload(name))) is not None]
+    return next((info for info in found if written in called_in_python(info)), found[0] if found else None)
 
 
 def _has_schema(index: Index, some: list[str]) -> bool:
@@ -195,9 +195,9 @@ def _names_with_schema(index: Index) -> frozenset[str]:
 
 def entries(index: Index, written: str) -> list[Bridge]:
     """Return the schemas of the operator that a name, as written in Python, C++ or a table, refers to; may be empty."""
-    one = operator_meant(index, written)
-    if one is None:
+    info = operator_meant(index, written)
+    if info is None:
         return []
-    own = [overload.row for overload in one.overloads if overload.name in candidate_names(written)]
+    own = [overload.row for overload in info.overloads if overload.name in candidate_names(written)]
     overloaded = all("." in name.rpartition("::")[2] for name in candidate_names(written))
-    return own or [overload.row for overload in one.overloads if not overloaded]
+    return own or [overload.row for overload in info.overloads if not overloaded]

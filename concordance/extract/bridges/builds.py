@@ -101,10 +101,10 @@ def _starlark(context: RuleContext) -> _Found:
 
 def _named(context: RuleContext, arguments: Node) -> str:
     """Return the name that a rule gives its target."""
-    for one in arguments.named_children:
-        key = one.child_by_field_name("name") if one.type == "keyword_argument" else None
+    for node in arguments.named_children:
+        key = node.child_by_field_name("name") if node.type == "keyword_argument" else None
         if key is not None and context.text(key) == "name":
-            return context.text(one.child_by_field_name("value")).strip("\"'")
+            return context.text(node.child_by_field_name("value")).strip("\"'")
     return ""
 
 
@@ -138,26 +138,26 @@ def _called(context: RuleContext, node: Node, depth: int, how: str) -> Iterator[
     if function.rpartition(".")[2] == "subdir_glob":
         yield from _below_folders(context, given)
     elif function.rpartition(".")[2] in ("glob", "iglob", "native_glob"):
-        for one in given:
-            key = context.text(one.child_by_field_name("name")) if one.type == "keyword_argument" else ""
-            value = one.child_by_field_name("value") if key else one
+        for argument in given:
+            key = context.text(argument.child_by_field_name("name")) if argument.type == "keyword_argument" else ""
+            value = argument.child_by_field_name("value") if key else argument
             if value is not None and key in ("", "include", "exclude", "excludes"):
                 yield from _texts(context, value, depth, "without" if key.startswith("exclude") else "glob")
     elif function.rpartition(".")[2] == "join" and len(given) > 1:
-        parts = [_plain(context, one) for one in given if one.type == "string"]
+        parts = [_plain(context, argument) for argument in given if argument.type == "string"]
         if len(parts) == len(given):
             yield node.start_byte, "/".join(parts), how
     elif function in ("select", "sorted", "list", "cythonize"):
-        for one in given[:1]:
-            yield from _texts(context, one, depth, how)
+        for argument in given[:1]:
+            yield from _texts(context, argument, depth, how)
 
 
 def _below_folders(context: RuleContext, given: list[Node]) -> Iterator[tuple[int, str, str]]:
     """Yield Buck's pairs of a folder and a pattern below it."""
-    for one in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
-        parts = [_plain(context, part) for part in one.named_children if part.type == "string"]
-        if len(parts) == 2 and len(one.named_children) == 2:
-            yield one.start_byte, "/".join(filter(None, parts)), "glob"
+    for node in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
+        parts = [_plain(context, part) for part in node.named_children if part.type == "string"]
+        if len(parts) == 2 and len(node.named_children) == 2:
+            yield node.start_byte, "/".join(filter(None, parts)), "glob"
 
 
 def _plain(context: RuleContext, node: Node) -> str:
@@ -171,7 +171,9 @@ def _assigned_value(context: RuleContext, name: Node) -> Node | None:
     found = list(re.finditer(pattern, context.data, re.M))
     if len(found) != 1:
         return None
-    assigned = next((one for one in reversed(context.path(found[0].end())) if one.type == "assignment"), None)
+    assigned = next(
+        (ancestor for ancestor in reversed(context.path(found[0].end())) if ancestor.type == "assignment"), None
+    )
     return assigned.child_by_field_name("right") if assigned is not None else None
 
 
@@ -179,14 +181,18 @@ def _python(context: RuleContext) -> _Found:
     """Yield the sources of extensions: the second argument, or the one named `cmake_sources`."""
     named = any(word in context.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
     for match in _EXTENSION.finditer(context.data) if named else ():
-        call = next((one for one in reversed(context.path(match.end() - 1)) if one.type == "call"), None)
+        call = next((ancestor for ancestor in reversed(context.path(match.end() - 1)) if ancestor.type == "call"), None)
         given = arguments(call) if call is not None else []
         keyed = {
-            context.text(one.child_by_field_name("name")): one.child_by_field_name("value")
-            for one in given
-            if one.type == "keyword_argument"
+            context.text(argument.child_by_field_name("name")): argument.child_by_field_name("value")
+            for argument in given
+            if argument.type == "keyword_argument"
         }
-        plain = [one for one in given if one.type not in ("keyword_argument", "dictionary_splat", "list_splat")]
+        plain = [
+            argument
+            for argument in given
+            if argument.type not in ("keyword_argument", "dictionary_splat", "list_splat")
+        ]
         name = plain[0] if plain else keyed.get("name")
         listed = plain[1] if len(plain) > 1 else keyed.get("sources")
         target = _plain(context, name) if name is not None and name.type == "string" else ""
@@ -302,11 +308,11 @@ def cmake_sources(data: bytes) -> Iterator[TargetSource]:
 
 def _record_values(values: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
     """Record the values that `set` or a loop gives a variable, in addition to those of other branches."""
-    stop = next((n for n, one in enumerate(words) if one.word in (b"CACHE", b"PARENT_SCOPE")), len(words))
+    stop = next((n for n, item in enumerate(words) if item.word in (b"CACHE", b"PARENT_SCOPE")), len(words))
     if name == "foreach":
-        values.setdefault(variable, []).extend(one for one in words if one.word not in (b"IN", b"LISTS", b"ITEMS"))
-        for at, one in enumerate(words):  # `IN LISTS a b` names variables without `${}`
-            if one.word == b"LISTS":
+        values.setdefault(variable, []).extend(item for item in words if item.word not in (b"IN", b"LISTS", b"ITEMS"))
+        for at, item in enumerate(words):  # `IN LISTS a b` names variables without `${}`
+            if item.word == b"LISTS":
                 values[variable] += [_Item(w.at, b"${%s}" % w.word, "path") for w in words[at + 1 :]]
     else:
         values.setdefault(variable, []).extend(words[:stop])
@@ -319,10 +325,10 @@ def _apply_change(values: dict[bytes, list[_Item]], name: str, verb: bytes, rest
     if name == "list" and verb in (b"APPEND", b"PREPEND", b"INSERT"):
         items += rest[1:]
     elif name == "list" and verb == b"REMOVE_ITEM":
-        items += [one._replace(how="without") for one in rest[1:]]
+        items += [item._replace(how="without") for item in rest[1:]]
     elif name == "file" and verb in (b"GLOB", b"GLOB_RECURSE"):
         how = "glob" if verb == b"GLOB" else "glob below"
-        items += [one._replace(how=how) for one in rest[1:]]
+        items += [item._replace(how=how) for item in rest[1:]]
 
 
 def _expand_variables(words: list[_Item], values: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:

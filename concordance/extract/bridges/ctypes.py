@@ -113,6 +113,6 @@ def _plain_names(context: RuleContext) -> Iterator[BridgeEnd]:
             closed = tokens.partner[end] if end < len(tokens) and tokens.text[end] == "{" else end
             if closed > place and closed < len(tokens):
                 spans.append((tokens.at[place], tokens.at[closed]))
-    for one in context.draft.definitions:
-        if one.kind == "function" and any(start <= one.at < end for start, end in spans):
-            yield BridgeEnd(one.at, "plain", one.name, one.name)
+    for definition in context.draft.definitions:
+        if definition.kind == "function" and any(start <= definition.at < end for start, end in spans):
+            yield BridgeEnd(definition.at, "plain", definition.name, definition.name)

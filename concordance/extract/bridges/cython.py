@@ -34,45 +34,50 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     outer: list[tuple[int, str]] = []  # enclosing classes, and "" for functions, by indentation
     extern: tuple[int, str] | None = None
     block = -1
-    for one in _statements(context.source.text):
-        while outer and outer[-1][0] >= one.indent:
+    for statement in _statements(context.source.text):
+        while outer and outer[-1][0] >= statement.indent:
             outer.pop()
-        if extern is not None and one.indent > extern[0]:
-            block = one.indent if block < 0 else block
-            if one.indent == block:
-                yield from _declared(context, one, extern[1])
+        if extern is not None and statement.indent > extern[0]:
+            block = statement.indent if block < 0 else block
+            if statement.indent == block:
+                yield from _declared(context, statement, extern[1])
             continue
         extern, block = None, -1
-        opened = _EXTERN.match(one.text)
+        opened = _EXTERN.match(statement.text)
         if opened is not None:
-            extern = (one.indent, opened[1] or "")
+            extern = (statement.indent, opened[1] or "")
             continue
-        yield from _offered(context, one, outer)
+        yield from _offered(context, statement, outer)
 
 
-def _offered(context: RuleContext, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
-    found = _OFFERED.match(one.text)
+def _offered(context: RuleContext, statement: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
+    found = _OFFERED.match(statement.text)
     if found is None:
-        if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", one.text, re.S):
-            outer.append((one.indent, ""))
+        if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", statement.text, re.S):
+            outer.append((statement.indent, ""))
         return
     called = _NAME.match(found["rest"]) if found["class"] or found["function"] else _FUNCTION.search(found["rest"])
     if called is None:
         return
     name = called[1] if called.re is _FUNCTION else called[0]
     enclosing = [name_of for _, name_of in outer]
-    outer.append((one.indent, name if found["class"] else ""))
+    outer.append((statement.indent, name if found["class"] else ""))
     if all(enclosing):
-        at = len(context.source.text[: one.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
+        at = len(context.source.text[: statement.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
         kind = "class" if found["class"] else "function"
         yield BridgeEnd(at, "binds", ".".join((*enclosing, name)), name, (("as", kind),))
 
 
-def _declared(context: RuleContext, one: _Statement, header: str) -> Iterator[BridgeEnd]:
-    found = _FUNCTION.search(one.text)
-    if found is None or _NO_FUNCTION.match(one.text) or found.start() == 0 or "(*" in one.text[: found.end()]:
+def _declared(context: RuleContext, statement: _Statement, header: str) -> Iterator[BridgeEnd]:
+    found = _FUNCTION.search(statement.text)
+    if (
+        found is None
+        or _NO_FUNCTION.match(statement.text)
+        or found.start() == 0
+        or "(*" in statement.text[: found.end()]
+    ):
         return
-    at = len(context.source.text[: one.at + found.start()].encode("utf-8", "replace"))
+    at = len(context.source.text[: statement.at + found.start()].encode("utf-8", "replace"))
     yield BridgeEnd(at, "declares", found[2] or found[1], found[1], (("header", header),) if header else ())
 
 

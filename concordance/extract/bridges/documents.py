@@ -157,11 +157,15 @@ def _directives(context: RuleContext) -> Iterator[tuple[int, str]]:
     if context.language != "rst":
         return
     classes = [d for d in context.draft.definitions if d.kind == Kind.CLASS]
-    for one in context.draft.definitions:
-        if one.kind in _DOCUMENTED and b"::" in context.data[one.start : one.at]:
-            around = [d for d in classes if d is not one and d.start < one.start and one.end <= d.end]
-            inner = one.kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD) and around and "." not in one.name
-            yield one.at, f"{around[-1].name}.{one.name}" if inner else one.name
+    for definition in context.draft.definitions:
+        if definition.kind in _DOCUMENTED and b"::" in context.data[definition.start : definition.at]:
+            around = [
+                d for d in classes if d is not definition and d.start < definition.start and definition.end <= d.end
+            ]
+            inner = (
+                definition.kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD) and around and "." not in definition.name
+            )
+            yield definition.at, f"{around[-1].name}.{definition.name}" if inner else definition.name
 
 
 def _directives_in_text(data: bytes) -> Iterator[tuple[int, str]]:
@@ -169,7 +173,7 @@ def _directives_in_text(data: bytes) -> Iterator[tuple[int, str]]:
     classes: list[tuple[int, str]] = []  # open classes: indentation, name
     for match in _MANUAL.finditer(data):
         name, depth = match[3].decode(), len(match[1])
-        classes = [one for one in classes if one[0] < depth]
+        classes = [pair for pair in classes if pair[0] < depth]
         inner = match[2] in (b"method", b"attribute", b"property", b"classmethod", b"staticmethod")
         yield match.start(3), f"{classes[-1][1]}.{name}" if inner and classes and "." not in name else name
         if match[2] in (b"class", b"autoclass", b"exception"):

@@ -266,12 +266,18 @@ def _cmake(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield options, and names that a build file reads and that may be options."""
     draft = context.draft
     declared = set()
-    for one in draft.definitions:
-        is_option = not {"option", "CACHE"}.isdisjoint(one.modifiers) and "INTERNAL" not in one.modifiers
-        if is_option and one.kind == Kind.VARIABLE:
-            declared.add(one.at)
-            forced = "CACHE" in one.modifiers and one.signature.rstrip(" )").endswith("FORCE")
-            yield BridgeEnd(one.at, SETS if forced else DECLARES, one.name, one.signature, (("what", "option"),))
+    for definition in draft.definitions:
+        is_option = not {"option", "CACHE"}.isdisjoint(definition.modifiers) and "INTERNAL" not in definition.modifiers
+        if is_option and definition.kind == Kind.VARIABLE:
+            declared.add(definition.at)
+            forced = "CACHE" in definition.modifiers and definition.signature.rstrip(" )").endswith("FORCE")
+            yield BridgeEnd(
+                definition.at,
+                SETS if forced else DECLARES,
+                definition.name,
+                definition.signature,
+                (("what", "option"),),
+            )
     for start, end in draft.ends.items():
         if start not in declared and draft.roles[start] == ROLE_CODES[Role.READ]:
             name = context.source.slice(start, end)
@@ -280,9 +286,9 @@ def _cmake(context: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _dockerfile(context: RuleContext) -> Iterator[BridgeEnd]:
-    for one in context.draft.definitions:
-        if "ENV" in one.modifiers:
-            yield BridgeEnd(one.at, SETS, one.name, one.signature)
+    for definition in context.draft.definitions:
+        if "ENV" in definition.modifiers:
+            yield BridgeEnd(definition.at, SETS, definition.name, definition.signature)
 
 
 def _starlark(context: RuleContext) -> Iterator[BridgeEnd]:
@@ -298,9 +304,9 @@ def _yaml(context: RuleContext) -> Iterator[BridgeEnd]:
             yield BridgeEnd(match.start(1), READS, match[1].decode(), _words(match))
     inner = [d for d in context.draft.definitions if d.kind == Kind.KEY]
     for table in [d for d in inner if d.name in ("env", "environment", "variables")]:
-        for one in inner:
-            if table.at < one.at and one.end <= table.end and _CAPITALS.fullmatch(one.name):
-                yield BridgeEnd(one.at, SETS, one.name, one.signature)
+        for definition in inner:
+            if table.at < definition.at and definition.end <= table.end and _CAPITALS.fullmatch(definition.name):
+                yield BridgeEnd(definition.at, SETS, definition.name, definition.signature)
         body = context.data[table.at : table.end]
         for pattern in _LISTS:
             for match in pattern.finditer(body):

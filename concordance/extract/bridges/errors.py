@@ -139,7 +139,7 @@ def _python(context: RuleContext) -> Iterator[tuple[int, str, str]]:
             if any(node.type in ("string_content", "string", "comment") for node in path[-2:]):
                 continue
             wanted = "assert_statement" if asserts else "call"
-            node = next((one for one in reversed(path) if one.type == wanted), None)
+            node = next((ancestor for ancestor in reversed(path) if ancestor.type == wanted), None)
             if node is None or (asserts and node.start_byte != match.start()):
                 continue
             message = _of_arguments(context, node.named_children[1:2] if asserts else arguments(node))
@@ -171,7 +171,7 @@ def _assigned_value(context: RuleContext, name: Node) -> Node | None:
         last = match
     if last is None:
         return None
-    node = next((one for one in reversed(context.path(last.end())) if one.type == "assignment"), None)
+    node = next((ancestor for ancestor in reversed(context.path(last.end())) if ancestor.type == "assignment"), None)
     return node.child_by_field_name("right") if node is not None else None
 
 

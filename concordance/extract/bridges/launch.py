@@ -36,10 +36,10 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the kernels that a file launches and defines."""
     data = context.data
     if b"__global__" in data:
-        for one in context.draft.definitions:
+        for definition in context.draft.definitions:
             # There may be directives between the specifier and the name.
-            if one.kind == Kind.FUNCTION and b"__global__" in data[one.start : one.at]:
-                yield BridgeEnd(one.at, "is a kernel", one.name, one.name)
+            if definition.kind == Kind.FUNCTION and b"__global__" in data[definition.start : definition.at]:
+                yield BridgeEnd(definition.at, "is a kernel", definition.name, definition.name)
     for match in _SIGN.finditer(data):
         if not _is_code(context, match.start()):
             continue
@@ -138,10 +138,10 @@ def _launched(context: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
 
 def _macro_around(context: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
     """Return the name and parameters of the macro whose body contains an offset."""
-    for one in context.draft.definitions:
-        if one.kind == Kind.MACRO and one.start <= at < one.end:
-            written = one.signature.partition("(")[2].partition(")")[0]
-            return one.name, [word.strip().encode() for word in written.split(",")]
+    for definition in context.draft.definitions:
+        if definition.kind == Kind.MACRO and definition.start <= at < definition.end:
+            written = definition.signature.partition("(")[2].partition(")")[0]
+            return definition.name, [word.strip().encode() for word in written.split(",")]
     return None
 
 

@@ -66,12 +66,12 @@ _TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the scripts and modules that a file runs."""
     seen = set()
-    for one in _READERS[context.language](context):
-        if one.at not in seen and not context.in_comment(one.at):
-            seen.add(one.at)
-            moved = _MOVES.search(context.data, max(0, one.at - _CONTEXT_BYTES), one.at) is not None
-            more = (("is", "module"),) if one.is_module else (("after", "cd"),) if moved else ()
-            yield BridgeEnd(one.at, "runs", one.word, one.word, more)
+    for run in _READERS[context.language](context):
+        if run.at not in seen and not context.in_comment(run.at):
+            seen.add(run.at)
+            moved = _MOVES.search(context.data, max(0, run.at - _CONTEXT_BYTES), run.at) is not None
+            more = (("is", "module"),) if run.is_module else (("after", "cd"),) if moved else ()
+            yield BridgeEnd(run.at, "runs", run.word, run.word, more)
 
 
 def _shell(context: RuleContext) -> Iterator[Run]:
@@ -80,10 +80,10 @@ def _shell(context: RuleContext) -> Iterator[Run]:
 
 def _yaml(context: RuleContext) -> Iterator[Run]:
     """Yield what the values of command keys run."""
-    for one in context.draft.definitions:
-        if one.kind == Kind.KEY and one.name in _KEYS:
-            start = context.data.find(b":", one.at, one.end) + 1
-            yield from _lines(context.data, start, one.end)
+    for definition in context.draft.definitions:
+        if definition.kind == Kind.KEY and definition.name in _KEYS:
+            start = context.data.find(b":", definition.at, definition.end) + 1
+            yield from _lines(context.data, start, definition.end)
 
 
 def _lines(data: bytes, start: int, end: int) -> Iterator[Run]:
@@ -119,23 +119,27 @@ def _make(context: RuleContext) -> Iterator[Run]:
 
 def _json(context: RuleContext) -> Iterator[Run]:
     """Yield what the commands in `scripts` run."""
-    for table in (one for one in context.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
+    for table in (
+        definition
+        for definition in context.draft.definitions
+        if definition.kind == Kind.KEY and definition.name in _SCRIPTS
+    ):
         for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(context.data, table.at, table.end):
             yield from find_runs(context.data, *match.span(1))
 
 
 def _settings(context: RuleContext) -> Iterator[Run]:
     """Yield what the commands in the settings of tox and similar tools run."""
-    for one in context.draft.definitions:
-        if one.kind == Kind.KEY and one.name in _KEYS:
-            start = context.data.find(b"=", one.at, one.end) + 1
-            yield from find_runs(context.data, start, one.end) if start else ()
+    for definition in context.draft.definitions:
+        if definition.kind == Kind.KEY and definition.name in _KEYS:
+            start = context.data.find(b"=", definition.at, definition.end) + 1
+            yield from find_runs(context.data, start, definition.end) if start else ()
 
 
 def _cmake(context: RuleContext) -> Iterator[Run]:
     for match in _CMAKE.finditer(context.data):
         rest = match["rest"].replace(b"\n", b" ").replace(b"\r", b" ")
-        yield from (one._replace(at=match.start("rest") + one.at) for one in find_runs(rest, 0, len(rest)))
+        yield from (run._replace(at=match.start("rest") + run.at) for run in find_runs(rest, 0, len(rest)))
 
 
 def _python(context: RuleContext) -> Iterator[Run]:
@@ -236,7 +240,7 @@ def _argument(words: list[tuple[int, str]], is_python: bool, depth: int = 0) -> 
         elif word == "-m" and is_python and number + 1 < len(words):
             place, module = words[number + 1][0], _bare(words[number + 1][1])
             if module in ("coverage", "pdb", "cProfile", "torch.distributed.launch", "torch.distributed.run"):
-                rest = [one for one in words[number + 2 :] if _bare(one[1]) != "run"] if depth < _DEEPEST else []
+                rest = [pair for pair in words[number + 2 :] if _bare(pair[1]) != "run"] if depth < _DEEPEST else []
                 yield from _argument(rest, is_python, depth + 1)
             elif module == "pytest":
                 yield from (Run(p, _bare(w), False) for p, w in words[number + 2 :] if _bare(w).endswith(".py"))

@@ -131,7 +131,7 @@ class MacroExpander:
         if len(given) > len(macro.parameters) and macro.parameters[-1:] == ("...",):
             rest = len(macro.parameters) - 1
             given = [*given[:rest], ", ".join(given[rest:])]
-        names = ("__VA_ARGS__" if one == "..." else one for one in macro.parameters)
+        names = ("__VA_ARGS__" if parameter == "..." else parameter for parameter in macro.parameters)
         words = dict(zip(names, given, strict=False))
         self._room -= len(macro.body) + 20  # even an empty body has a cost
         if self._room < 0 or len(macro.body) > _LONGEST or sum(map(len, given)) > _LONGEST:

@@ -372,7 +372,7 @@ class Repair(ErrorCauses):
                 mended = self._parse()
                 left, now = self._spots(mended)
             undone = set(failed)
-            self.kept += [one for place, one in enumerate(before) if place not in undone]
+            self.kept += [row for place, row in enumerate(before) if place not in undone]
             tree, spots, cost = mended, left, now
         self.cost = cost
         self._account()

@@ -256,7 +256,7 @@ def _record_macro(directive: bytes, macros: dict[str, _Macro]) -> None:
 
 
 def _body(text: bytes) -> tuple[Token, ...]:
-    return tuple(one for one in _plain(text) if one.text != "\\")
+    return tuple(token for token in _plain(text) if token.text != "\\")
 
 
 def _arguments(read: list[Token], opened: int) -> tuple[list[list[Token]], int]:
@@ -264,15 +264,15 @@ def _arguments(read: list[Token], opened: int) -> tuple[list[list[Token]], int]:
     given: list[list[Token]] = [[]]
     depth, place = 0, opened
     while place < len(read):
-        one = read[place]
-        depth += (one.text in "([{") - (one.text in ")]}") if one.kind == "sign" else 0
+        token = read[place]
+        depth += (token.text in "([{") - (token.text in ")]}") if token.kind == "sign" else 0
         place += 1
         if not depth:
             break
-        if depth == 1 and one.text == ",":
+        if depth == 1 and token.text == ",":
             given.append([])
         elif place - 1 > opened:
-            given[-1].append(one)
+            given[-1].append(token)
     return given, place
 
 

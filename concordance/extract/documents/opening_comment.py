@@ -60,12 +60,14 @@ class _Comment(NamedTuple):
 
 def opening_comment(text: str, language: str) -> str:
     """Return the words of the comment that speaks for a file; "" if there is none."""
-    found = [one for one in _comments(text.split("\n")[:_LINES], _STYLES[language]) if _WORDS.search(one.words)]
-    documented = [one for one in found if one.documents]
-    first = (one for one in found if one.is_first)
-    types = (one for one in documented if _TYPE.match(one.before))
+    found = [
+        comment for comment in _comments(text.split("\n")[:_LINES], _STYLES[language]) if _WORDS.search(comment.words)
+    ]
+    documented = [comment for comment in found if comment.documents]
+    first = (comment for comment in found if comment.is_first)
+    types = (comment for comment in documented if _TYPE.match(comment.before))
     alone = documented if len(documented) == 1 else []
-    return next((one.words for group in (first, types, alone) for one in group), "")
+    return next((comment.words for group in (first, types, alone) for comment in group), "")
 
 
 def _comments(lines: list[str], style: _Style) -> Iterator[_Comment]:

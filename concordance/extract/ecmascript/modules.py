@@ -66,11 +66,11 @@ def _note_clause(draft: Draft, child: Node, module: str, form: str) -> None:
         alias = next((c for c in child.named_children if c.type == "identifier"), None)
         draft.add_import(child.start_byte, module, alias=_word(alias), form=form)
     elif child.type == "named_imports":
-        for one in child.named_children:
-            if one.type == "import_specifier":
-                name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
-                own = "type" if any(c.type in ("type", "typeof") for c in one.children) else form
-                draft.add_import(one.start_byte, module, name=_word(name), alias=_word(alias), form=own)
+        for node in child.named_children:
+            if node.type == "import_specifier":
+                name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+                own = "type" if any(c.type in ("type", "typeof") for c in node.children) else form
+                draft.add_import(node.start_byte, module, name=_word(name), alias=_word(alias), form=own)
 
 
 def _note_passed_on(draft: Draft, node: Node, module: str) -> None:
@@ -81,10 +81,10 @@ def _note_passed_on(draft: Draft, node: Node, module: str) -> None:
         alias = clause.named_children[0] if clause.named_child_count else None
         draft.add_import(clause.start_byte, module, alias=_word(alias), form="export")
     else:
-        for one in clause.named_children:
-            if one.type == "export_specifier":
-                name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
-                draft.add_import(one.start_byte, module, name=_word(name), alias=_word(alias), form="export")
+        for child in clause.named_children:
+            if child.type == "export_specifier":
+                name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+                draft.add_import(child.start_byte, module, name=_word(name), alias=_word(alias), form="export")
                 # Doing this with a query on the source after each specifier would be quadratic in their number.
                 if name is not None and name.type == "identifier":
                     draft.add_names([(name.start_byte, name.end_byte)], Role.IMPORT)

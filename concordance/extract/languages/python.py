@@ -78,7 +78,7 @@ def _is_collected(facts: FileFacts, path: str) -> bool:
     name = path.rpartition("/")[2]
     if name.startswith("test_") or name.endswith("_test.py"):
         return True
-    return any(one.module.partition(".")[0] in _FRAMEWORKS for one in facts.imports)
+    return any(imported.module.partition(".")[0] in _FRAMEWORKS for imported in facts.imports)
 
 
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:

@@ -340,7 +340,7 @@ def _only_test_target(manifest: bytes) -> str:
     package, targets = settings.get("package"), settings.get("test")
     if not isinstance(package, dict) or package.get("autotests") is not False or not isinstance(targets, list):
         return ""
-    named = [f"{one.get('name')} {one.get('path')}" for one in targets if isinstance(one, dict)]
+    named = [f"{target.get('name')} {target.get('path')}" for target in targets if isinstance(target, dict)]
     return named[0] if len(named) == 1 else ""
 
 

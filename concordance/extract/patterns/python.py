@@ -61,21 +61,21 @@ def _catches_import_error(file: PatternContext, clause: Node) -> bool:
 def deferred_imports(file: PatternContext) -> Iterator[Place]:
     """Yield imports inside of functions, which run only when the function is called."""
     had = set()
-    for one in file.facts.imports:
-        scope = one.scope
+    for imported in file.facts.imports:
+        scope = imported.scope
         while scope > 0 and file.facts.scopes[scope].kind not in ("function", "lambda"):
             scope = file.facts.scopes[scope].parent
-        if scope > 0 and one.module not in had:
-            had.add(one.module)
-            yield Place(one.line, -1, one.module)
+        if scope > 0 and imported.module not in had:
+            had.add(imported.module)
+            yield Place(imported.line, -1, imported.module)
 
 
 def typing_only(file: PatternContext) -> Iterator[Place]:
     had = set()
-    for one in file.facts.imports:
-        if _TYPES_ONLY.match(one.condition) and one.module not in had:
-            had.add(one.module)
-            yield Place(one.line, -1, one.module)
+    for imported in file.facts.imports:
+        if _TYPES_ONLY.match(imported.condition) and imported.module not in had:
+            had.add(imported.module)
+            yield Place(imported.line, -1, imported.module)
 
 
 def script_entry(file: PatternContext) -> Iterator[Place]:
@@ -126,7 +126,9 @@ def _warns_of_deprecation(file: PatternContext, call: Call) -> bool:
 
 def monkey_patches(file: PatternContext) -> Iterator[Place]:
     """Yield assignments to attributes of imported modules, at the top level of the file."""
-    modules = {one.alias or one.module.partition(".")[0] for one in file.facts.imports if not one.name}
+    modules = {
+        imported.alias or imported.module.partition(".")[0] for imported in file.facts.imports if not imported.name
+    }
     for match in _ATTRIBUTE.finditer(file.data) if modules else ():
         if match[1].decode("utf-8", "replace") not in modules:
             continue

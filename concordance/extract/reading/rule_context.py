@@ -78,9 +78,9 @@ class Call:
 
     def keyword(self, name: str) -> Node | None:
         """Return the value of a keyword argument (Python)."""
-        for one in self.arguments:
-            if one.type == "keyword_argument" and one.child_by_field_name("name").text == name.encode():  # type: ignore[union-attr]
-                return one.child_by_field_name("value")
+        for argument in self.arguments:
+            if argument.type == "keyword_argument" and argument.child_by_field_name("name").text == name.encode():  # type: ignore[union-attr]
+                return argument.child_by_field_name("value")
         return None
 
     @property

@@ -229,9 +229,9 @@ def _closures(call: Node) -> Iterator[tuple[Node, Evaluate]]:
     if method is None or value is None or arguments is None:
         return
     count = 1 if method.text in _PASSES_ELEMENT else 2 if method.text in _PASSES_ELEMENTS else 0
-    closures = [one for one in arguments.named_children if one.type == "closure_expression"]
+    closures = [node for node in arguments.named_children if node.type == "closure_expression"]
     parameters = closures[-1].child_by_field_name("parameters") if closures else None
     if parameters is not None and parameters.named_child_count == count:
-        for one in parameters.named_children:
-            if one.type != "parameter":  # those have their type written
-                yield from _destructure(one, None, _wrapped(Op.EACH, _value_of(value)))
+        for node in parameters.named_children:
+            if node.type != "parameter":  # those have their type written
+                yield from _destructure(node, None, _wrapped(Op.EACH, _value_of(value)))

@@ -251,8 +251,8 @@ class Values(TypeSite):
             return woven.expression(Op.LITERAL, woven.name_index("[]"), value + 1) if value else 0
         if kind == "tuple_type":
             found = 0
-            for one in reversed(node.named_children):
-                part = self.of_type(one) or woven.expression(Op.PART, 0, 1)
+            for child in reversed(node.named_children):
+                part = self.of_type(child) or woven.expression(Op.PART, 0, 1)
                 found = woven.expression(Op.PAIR, part, found + 1 if found else 0)
             return found
         if kind in ("generic_type", "generic_type_with_turbofish"):
@@ -267,12 +267,12 @@ class Values(TypeSite):
         inside = node.child_by_field_name("type_arguments") or node.named_children[-1]
         name = (head.text or b"").rpartition(b"::")[2]
         if name in _ITERATORS:
-            bound = (one for one in inside.named_children if one.type == "type_binding")
+            bound = (child for child in inside.named_children if child.type == "type_binding")
             typed = next((one.child_by_field_name("type") for one in bound), None)
             value = self.of_type(typed) if typed is not None else 0
             return self.woven.expression(Op.LITERAL, self.woven.name_index("[]"), value + 1) if value else 0
         if name in _TRANSPARENT | _AROUND:
-            typed = next((one for one in inside.named_children if one.type != "lifetime"), None)
+            typed = next((child for child in inside.named_children if child.type != "lifetime"), None)
             value = self.of_type(typed) if typed is not None else 0
             if not value or name in _TRANSPARENT:
                 return value
@@ -291,7 +291,7 @@ def _results(node: Node) -> list[Node]:
     """Return the values of a block's or a conditional's branches."""
     if node.type == "if_expression":
         fields = (node.child_by_field_name("consequence"), node.child_by_field_name("alternative"))
-        return [one for one in fields if one is not None]
+        return [field for field in fields if field is not None]
     if node.type == "match_expression":
         body = node.child_by_field_name("body")
         arms = (arm.child_by_field_name("value") for arm in (body.named_children if body is not None else ()))

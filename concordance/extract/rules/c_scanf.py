@@ -31,9 +31,9 @@ def find(context: RuleContext) -> Iterator[Match]:
     `sscanf` is left out: it reads from memory, which is of limited length.
     """
     for call in context.library_calls(*NAMES):
-        for one in call.arguments[:2]:
-            if one.type in ("string_literal", "concatenated_string"):
-                match = _OPEN.search(context.text(one).replace("%%", ""))
+        for argument in call.arguments[:2]:
+            if argument.type in ("string_literal", "concatenated_string"):
+                match = _OPEN.search(context.text(argument).replace("%%", ""))
                 if match:
                     yield context.at(call.node, f"`{match[0]}` in the format of `{call.name}` has no width")
                 break

@@ -29,7 +29,7 @@ def find(context: RuleContext) -> Iterator[Match]:
     for call in context.library_calls(*NAMES):
         if len(call.arguments) != 3:
             continue
-        source, bound = (re.sub(r"\s", "", context.text(one)) for one in call.arguments[1:])
+        source, bound = (re.sub(r"\s", "", context.text(argument)) for argument in call.arguments[1:])
         if bound.removeprefix("std::").startswith((f"strlen({source})", f"sizeof({source})")) or (
             source.endswith(".c_str()") and bound.startswith((source[:-8] + ".size()", source[:-8] + ".length()"))
         ):

@@ -34,7 +34,7 @@ def find(context: RuleContext) -> Iterator[Match]:
     """
     for match in _DELETE.finditer(context.data):
         path = context.path(match.start())
-        node = next((one for one in reversed(path) if one.type == "delete_expression"), None)
+        node = next((ancestor for ancestor in reversed(path) if ancestor.type == "delete_expression"), None)
         if node is None or node.start_byte != match.start() or not node.named_children:
             continue
         what = node.named_children[-1]
@@ -46,7 +46,9 @@ def find(context: RuleContext) -> Iterator[Match]:
 
 def _is_handed(context: RuleContext, path: list[Node], words: str) -> bool:
     """True if the object is a parameter of the enclosing function, which is then usually a deleter."""
-    body = next((one for one in reversed(path) if one.type in ("function_definition", "lambda_expression")), None)
+    body = next(
+        (ancestor for ancestor in reversed(path) if ancestor.type in ("function_definition", "lambda_expression")), None
+    )
     if body is None or not words.isidentifier():
         return False
     head = context.text(body).partition("{")[0]

@@ -49,7 +49,7 @@ def find(context: RuleContext) -> Iterator[Match]:
         ):
             continue
         behind = b";".join(context.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
-        arguments = [context.text(one) for one in call.arguments]
+        arguments = [context.text(argument) for argument in call.arguments]
         if (
             not _ERROR_CHECK.search(behind)
             and not (arguments and arguments[0] in _NOTHING)

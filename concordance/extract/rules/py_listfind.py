@@ -59,7 +59,7 @@ def _begun(data: bytes) -> set[bytes]:
 
 def _tested(context: RuleContext, at: int, name: bytes) -> Iterator[Match]:
     path = context.path(at)
-    test = next((one for one in reversed(path) if one.type == "comparison_operator"), None)
+    test = next((ancestor for ancestor in reversed(path) if ancestor.type == "comparison_operator"), None)
     loop = loop_around(path)
     if test is not None and loop is not None and _grows(context, path, loop, re.escape(name)):
         words = f"`{name.decode()}` is searched linearly in each iteration of the loop that appends to it"
@@ -68,7 +68,9 @@ def _tested(context: RuleContext, at: int, name: bytes) -> Iterator[Match]:
 
 def _grows(context: RuleContext, path: list[Node], loop: Node, word: bytes) -> bool:
     """True if the list is created empty before the loop, in the same function, and appended to inside it."""
-    body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
+    body = next(
+        (ancestor for ancestor in reversed(path) if ancestor.type in ("function_definition", "module")), path[0]
+    )
     begun = rb"^[ \t]*%s(?:\s*:[^=\n]+)?\s*=\s*(?:\[\s*\]|list\(\))" % word
     inside = context.data[loop.start_byte : loop.end_byte]
     return (

@@ -49,6 +49,6 @@ def _line(call: Call) -> Node | None:
 def _is_fixed(context: RuleContext, line: Node) -> bool:
     """True if the command is a literal without parts to fill in, or a list of such literals."""
     if line.type == "list":
-        return all(_is_fixed(context, one) for one in line.named_children)
+        return all(_is_fixed(context, node) for node in line.named_children)
     text = context.text(line)
     return line.type in LITERALS and not ("{" in text and text.lstrip("rR")[:1] in "fF")

@@ -43,7 +43,7 @@ def find(context: RuleContext) -> Iterator[Match]:
 
 def _added(context: RuleContext, at: int, name: bytes) -> Iterator[Match]:
     path = context.path(at)
-    node = next((one for one in reversed(path) if one.type == "augmented_assignment"), None)
+    node = next((ancestor for ancestor in reversed(path) if ancestor.type == "augmented_assignment"), None)
     loop = loop_around(path)
     if node is not None and loop is not None and node.start_byte == at and _is_text_before(context, path, loop, name):
         yield context.at(node, f"`{name.decode()}` may be copied completely in each iteration of the loop")
@@ -51,7 +51,9 @@ def _added(context: RuleContext, at: int, name: bytes) -> Iterator[Match]:
 
 def _is_text_before(context: RuleContext, path: list[Node], loop: Node, name: bytes) -> bool:
     """True if the function assigned a string to the variable before the loop and the loop does not reassign it."""
-    body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
+    body = next(
+        (ancestor for ancestor in reversed(path) if ancestor.type in ("function_definition", "module")), path[0]
+    )
     word = re.escape(name)
     before = re.search(
         rb"^\s*%s(?:\s*:\s*str)?\s*=\s*\(?\s*f?[\"']" % word, context.data[body.start_byte : loop.start_byte], re.M

@@ -30,7 +30,7 @@ def find(context: RuleContext) -> Iterator[Match]:
         if function not in ("torch.load", "torch.serialization.load"):
             continue
         argument = call.keyword("weights_only")
-        if any(one.type == "dictionary_splat" for one in call.arguments) or _is_own(context, call):
+        if any(node.type == "dictionary_splat" for node in call.arguments) or _is_own(context, call):
             continue
         if argument is None:
             yield context.at(

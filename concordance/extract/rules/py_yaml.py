@@ -31,7 +31,7 @@ def find(context: RuleContext) -> Iterator[Match]:
             yield context.at(call.node, f"`{function}` lets the document create any object")
         elif function in ("yaml.load", "yaml.load_all"):
             loader = call.keyword("Loader") or (call.arguments[1] if len(call.arguments) > 1 else None)
-            if loader is None and not any(one.type == "dictionary_splat" for one in call.arguments):
+            if loader is None and not any(argument.type == "dictionary_splat" for argument in call.arguments):
                 yield context.at(
                     call.node,
                     f"`{function}` without a loader lets the document create any object in old versions of PyYAML",

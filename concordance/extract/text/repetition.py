@@ -98,12 +98,12 @@ def _repetitive_ranges(text: str) -> list[Repetition]:
                 blank = (reached - start - 2 * _KEPT_CHARACTERS) // period * period
                 found.append(Repetition(start + _KEPT_CHARACTERS, start + _KEPT_CHARACTERS + blank))
     stretches: list[Repetition] = []
-    for one in sorted(found):
-        if stretches and one.start <= stretches[-1].end:
+    for repetition in sorted(found):
+        if stretches and repetition.start <= stretches[-1].end:
             last = stretches.pop()
-            stretches.append(Repetition(last.start, max(last.end, one.end)))
+            stretches.append(Repetition(last.start, max(last.end, repetition.end)))
         else:
-            stretches.append(one)
+            stretches.append(repetition)
     return stretches
 
 

@@ -393,7 +393,9 @@ class IndexShard:
         schema = self._schemas[pieces]
         if not queries or not self.count:
             return []
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, _query(schema, one)) for one in queries])
+        query = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Should, _query(schema, field_query)) for field_query in queries]
+        )
         if folder:
             within = tantivy.Query.const_score_query(tantivy.Query.term_query(schema, "folder", folder), 0.0)
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, within)])

@@ -170,7 +170,7 @@ def find_damage(path: str) -> str:
         return error.strerror or str(error)
     now = _with_log(found, log)
     wanted = (known, _with_log(known, late))
-    if now.pages not in [one.pages for one in wanted]:
+    if now.pages not in [sums.pages for sums in wanted]:
         return f"{_differing(now, wanted[-1])} of {len(now.pages) // _SIZE:,} pages do not match their checksums"
     if now.pages != known.pages:
         with suppress(OSError):

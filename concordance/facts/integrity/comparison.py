@@ -65,7 +65,7 @@ def _compare(store: _StoreContent, right: _StoreContent) -> list[StoreDifference
     facts = {path for path, what in differing if what == _FACTS}
     read: dict[str, Callable[[Facts, str], object]] = {_FACTS: Facts.of, _LEDGER: Facts.file}
     return [
-        _differing(path, what, *([read[what](one, path) for one in (store, right)] if what in read else ()))
+        _differing(path, what, *([read[what](content, path) for content in (store, right)] if what in read else ()))
         for path, what in differing
         if what != _SYMBOLS or path not in facts  # they are part of the facts
     ]
@@ -74,7 +74,7 @@ def _compare(store: _StoreContent, right: _StoreContent) -> list[StoreDifference
 def _is_current(store: Facts, right: Facts) -> bool:
     """True if a store is that of the current files and settings, and made by this program."""
     here, there = store.meta(), right.meta()
-    digests = ({file.path: (file.digest, file.skip) for file in one.files()} for one in (store, right))
+    digests = ({file.path: (file.digest, file.skip) for file in facts.files()} for facts in (store, right))
     return all(here.get(key) == there.get(key) for key in _SAME) and next(digests) == next(digests)
 
 

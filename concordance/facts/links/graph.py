@@ -175,7 +175,7 @@ class LinkGraph:
         """Return the users of a target, each with the edge kind."""
         if not 0 <= target < len(self._starts) - 1:
             return []
-        return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
+        return [(edge >> _USER, edge & _WAY) for edge in self._users[self._starts[target] : self._starts[target + 1]]]
 
     def users_of(self, targets: Iterable[int], first_other: int) -> tuple[set[int], int]:
         """Return the users of any of the targets over the edge kinds below `first_other`, and the number of edges."""
@@ -196,7 +196,7 @@ class LinkGraph:
         for target in range(len(begins) - 1):
             low = target << _USER
             edges.extend(
-                [one >> _USER << _TARGET | low | one & _WAY for one in users[begins[target] : begins[target + 1]]]
+                [edge >> _USER << _TARGET | low | edge & _WAY for edge in users[begins[target] : begins[target + 1]]]
             )
         return LinkGraph(join_graph((edges.tobytes(),), len(begins) - 1))
 
@@ -239,9 +239,9 @@ class LinkGraph:
         begins, users = self._starts, self._users
         found: defaultdict[int, list[int]] = defaultdict(list)
         for target in range(len(begins) - 1):
-            for one in users[begins[target] : begins[target + 1]]:
-                if one & _WAY < limit:
-                    found[one >> _USER].append(target)
+            for edge in users[begins[target] : begins[target + 1]]:
+                if edge & _WAY < limit:
+                    found[edge >> _USER].append(target)
         return dict(found)
 
     def users_by(self, target: int, least: int, most: int) -> list[int]:

@@ -30,8 +30,8 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join targets with sources."""
     paths = Paths(context.files_by_path)
     targets: dict[tuple[str, str], list[StatedEnd]] = {}
-    for one in context.ends("builds"):
-        targets.setdefault((one.file.path, one.end.name), []).append(one)
+    for end in context.ends("builds"):
+        targets.setdefault((end.file.path, end.end.name), []).append(end)
     symbols: dict[str, dict[str, int]] = {}
     for (path, name), stated in targets.items():
         if path not in symbols:
@@ -39,10 +39,10 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         yield from _target_files(context, paths, stated, symbols[path].get(name, 0))
 
 
-def _targets(context: BridgeContext, one: StatedEnd) -> dict[str, int]:
+def _targets(context: BridgeContext, stated: StatedEnd) -> dict[str, int]:
     """Return the targets that a build file defines, by name."""
     found: dict[str, int] = {}
-    for place in context.symbols(one.file):
+    for place in context.symbols(stated.file):
         if place.kind == Kind.TARGET:
             found.setdefault(place.name, place.id)
     return found
@@ -60,16 +60,16 @@ def _target_files(context: BridgeContext, paths: Paths, stated: list[StatedEnd],
                 yield row._replace(source=target) if target else row
 
 
-def _how(one: StatedEnd) -> str:
-    return dict(one.end.more)["how"]
+def _how(stated: StatedEnd) -> str:
+    return dict(stated.end.more)["how"]
 
 
-def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
+def _files(paths: Paths, stated: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
     """Yield the files that a word refers to, each with its trust."""
-    how, language = _how(one), one.file.language
-    words, bases = paths.base_folders(one.file.path, one.end.text, _ROOT_MARKERS[language])
+    how, language = _how(stated), stated.file.language
+    words, bases = paths.base_folders(stated.file.path, stated.end.text, _ROOT_MARKERS[language])
     if language == "starlark":
-        words, bases = _label(paths, words, bases, one.file.path)
+        words, bases = _label(paths, words, bases, stated.file.path)
     elif language == "python":
         bases = [*bases, *(base for base in ("",) if base not in bases)]
     for base in bases:
@@ -79,7 +79,7 @@ def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
         elif any(sign in words for sign in "*?["):
             files = paths.matching(base, words, below=how == "glob below")
             if language == "starlark":
-                files = [file for file in files if _package(paths, file) == _package(paths, one.file.path)]
+                files = [file for file in files if _package(paths, file) == _package(paths, stated.file.path)]
         else:
             files = [file for file in (paths.file(base, words),) if file]
         if files:

@@ -18,32 +18,32 @@ _MAX_CANDIDATES = 3
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join calls with the functions of the repository."""
-    plain = {one.end.name for one in context.ends("ctypes", "plain")}
-    loaded = {(context.module_of(one.file.path), one.end.name) for one in context.ends("ctypes", "library")}
-    for one in context.ends("ctypes", *_ROLES):
-        library = dict(one.end.more).get("library", "")
-        if ":" in library and _imported(context, one, library) not in loaded:
+    plain = {stated.end.name for stated in context.ends("ctypes", "plain")}
+    loaded = {(context.module_of(stated.file.path), stated.end.name) for stated in context.ends("ctypes", "library")}
+    for stated in context.ends("ctypes", *_ROLES):
+        library = dict(stated.end.more).get("library", "")
+        if ":" in library and _imported(context, stated, library) not in loaded:
             continue
-        yield from _functions(context, one, plain)
+        yield from _functions(context, stated, plain)
 
 
-def _imported(context: BridgeContext, one: StatedEnd, library: str) -> tuple[str, str]:
+def _imported(context: BridgeContext, stated: StatedEnd, library: str) -> tuple[str, str]:
     """Return the module and the name from which a library is imported, in full."""
     module, _, name = library.partition(":")
     dots = len(module) - len(module.lstrip("."))
     if dots:
-        package = context.module_of(one.file.path).split(".")
-        up = dots - one.file.path.rpartition("/")[2].startswith("__init__.")
+        package = context.module_of(stated.file.path).split(".")
+        up = dots - stated.file.path.rpartition("/")[2].startswith("__init__.")
         module = ".".join(filter(None, [*package[: len(package) - up], module[dots:]]))
     return module, name
 
 
-def _functions(context: BridgeContext, one: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
-    name = one.end.name
+def _functions(context: BridgeContext, stated: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
+    name = stated.end.name
     found = [place for place in context.symbols_named(name, C_FAMILY) if place.kind == "function"]
     defined = [place for place in found if not place.declaration] or found
     keeping = [place for place in defined if place.language == "c" or name in plain]
     for place in (keeping or defined)[: _MAX_CANDIDATES + 1] if len(keeping or defined) <= _MAX_CANDIDATES else ():
         alone = len(keeping) == 1
         by = "only C function of this name" if alone else "a function of this name"
-        yield one.to(place.id, Trust.UNIQUE_NAME if alone else Trust.CANDIDATE, by, role=_ROLES[one.end.says])
+        yield stated.to(place.id, Trust.UNIQUE_NAME if alone else Trust.CANDIDATE, by, role=_ROLES[stated.end.says])

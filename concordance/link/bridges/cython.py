@@ -19,12 +19,12 @@ _BY = "defined in Cython"
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join the names that Cython defines with their users and stubs, and its declarations with C functions."""
     known: dict[str, StatedEnd] = {}
-    for one in context.ends("cython", "binds"):
-        if one.file.path.endswith((".pxd", ".pxi")):
+    for stated in context.ends("cython", "binds"):
+        if stated.file.path.endswith((".pxd", ".pxi")):
             continue
-        name = f"{context.module_of(one.file.path)}.{one.end.name}"
-        known.setdefault(name, one)
-        yield one.to(one.file.id, Trust.EXACT, "defined here", name=name, more=one.end.more)
+        name = f"{context.module_of(stated.file.path)}.{stated.end.name}"
+        known.setdefault(name, stated)
+        yield stated.to(stated.file.id, Trust.EXACT, "defined here", name=name, more=stated.end.more)
     for name in sorted(known):
         for ask in context.uses_of_foreign_name(name):
             role = Role.IMPORT if ask.roles & _IMPORT else Role.MENTION if ask.roles & _CALL else Role.READ
@@ -37,18 +37,18 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
                 if found is not None:
                     name = f"{module}.{found.end.name}"
                     yield Bridge("cython", "declares", name, symbol.id, -1, found.file.id, Trust.VIA_IMPORT, _BY)
-    for one in context.ends("cython", "declares"):
-        yield from _functions(context, one)
+    for stated in context.ends("cython", "declares"):
+        yield from _functions(context, stated)
 
 
-def _functions(context: BridgeContext, one: StatedEnd) -> Iterator[Bridge]:
+def _functions(context: BridgeContext, stated: StatedEnd) -> Iterator[Bridge]:
     """Join a declaration with its C function, if only one has its name; trusted more if the declared header has it."""
-    name = one.end.name.rpartition("::")[2]
-    header = dict(one.end.more).get("header", "")
+    name = stated.end.name.rpartition("::")[2]
+    header = dict(stated.end.more).get("header", "")
     found = [place for place in context.symbols_named(name, C_FAMILY) if place.kind in ("function", "macro")]
     shown = bool(header) and any(place.path.endswith(header) for place in found)
     defined = [place for place in found if not place.declaration] or found
     own = [place for place in defined if not place.category.startswith("test")]
     if len(own or defined) == 1:
         trust, by = (Trust.VIA_IMPORT, "in the header") if shown else (Trust.UNIQUE_NAME, "only function of this name")
-        yield one.to((own or defined)[0].id, trust, by)._replace(says="uses")
+        yield stated.to((own or defined)[0].id, trust, by)._replace(says="uses")

@@ -37,11 +37,11 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             yield one.to(found.id, found.trust, found.by)
 
 
-def _path(context: BridgeContext, one: StatedEnd) -> DocumentedName | None:
+def _path(context: BridgeContext, stated: StatedEnd) -> DocumentedName | None:
     """Return a file by its path."""
-    bases = ("", one.file.path.rpartition("/")[0])
-    for base in bases if not one.end.text.startswith(".") else bases[::-1]:
-        path = join_path(base, one.end.text)
+    bases = ("", stated.file.path.rpartition("/")[0])
+    for base in bases if not stated.end.text.startswith(".") else bases[::-1]:
+        path = join_path(base, stated.end.text)
         row = context.files_by_path.get(path) if path is not None else None
         if row is not None:
             return DocumentedName(row.id, Trust.EXACT, "path")
@@ -90,14 +90,14 @@ class DocumentedNames:
         self._modules: dict[str, str] = {}
         self._name_of: dict[str, str] = {}
         rows = [row for row in context.files if row.path.endswith(_ENDINGS)]
-        for row in sorted(rows, key=lambda one: (_ENDINGS.index("." + one.path.rpartition(".")[2]), one.path)):
+        for row in sorted(rows, key=lambda file: (_ENDINGS.index("." + file.path.rpartition(".")[2]), file.path)):
             name = context.module_of(row.path)
             if name:
                 self._modules.setdefault(name, row.path)
                 self._name_of[row.path] = name
         self._reexports: dict[str, list[StatedEnd]] = {}
-        for one in context.ends("documents", "hands on"):
-            self._reexports.setdefault(one.file.path, []).append(one)
+        for stated in context.ends("documents", "hands on"):
+            self._reexports.setdefault(stated.file.path, []).append(stated)
         self._keys: dict[str, dict[str, int]] = {}
         self._resolved: dict[str, DocumentedName | None] = {}
 
@@ -149,19 +149,19 @@ class DocumentedNames:
             )
         if depth > _MAX_REEXPORTS:
             return None
-        for one in self._reexports.get(path, ()):
+        for stated in self._reexports.get(path, ()):
             found = None
-            if one.end.name == rest[0]:
-                found = self._through(one, rest[1:], depth)
-            elif one.end.name == "*":
-                found = self._all_of(path, one.end.text, rest, depth)
+            if stated.end.name == rest[0]:
+                found = self._through(stated, rest[1:], depth)
+            elif stated.end.name == "*":
+                found = self._all_of(path, stated.end.text, rest, depth)
             if found is not None:
                 return found
         return None
 
-    def _through(self, one: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
+    def _through(self, stated: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
         """Return the linker's target of an imported name, or a member of it."""
-        for target in self._context.targets_of(one)[:1]:
+        for target in self._context.targets_of(stated)[:1]:
             place = self._context.symbol(target.target)
             if place is None:
                 if not rest:

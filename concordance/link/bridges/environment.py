@@ -43,26 +43,26 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 
 
 def _claims(
-    context: BridgeContext, one: StatedEnd, options: dict[str, list[StatedEnd]]
+    context: BridgeContext, stated: StatedEnd, options: dict[str, list[StatedEnd]]
 ) -> Iterator[tuple[StatedEnd, Trust, str]]:
     """Yield what an end states by itself: that a variable is read, set or declared there."""
-    more = dict(one.end.more)
-    if one.end.says == "documents":
+    more = dict(stated.end.more)
+    if stated.end.says == "documents":
         return
-    if one.end.says == "declares":
-        yield one, Trust.EXACT, "build option" if more.get("what") == "option" else "declared as one"
+    if stated.end.says == "declares":
+        yield stated, Trust.EXACT, "build option" if more.get("what") == "option" else "declared as one"
     elif more.get("what") == "option":
-        if one.end.name in options:
-            yield one, Trust.EXACT, "variable of the build"
+        if stated.end.name in options:
+            yield stated, Trust.EXACT, "variable of the build"
     elif more.get("by") in ("shell", "sourcing"):
-        yield one, Trust.CANDIDATE, "never assigned in this script"
+        yield stated, Trust.CANDIDATE, "never assigned in this script"
     elif "by" in more:
-        for target in context.targets_of(one)[:1]:
+        for target in context.targets_of(stated)[:1]:
             place = context.symbol(target.target)
             if place is not None and place.kind in _FUNCTIONS:
-                yield one, target.trust, f"through {more['by']}"
+                yield stated, target.trust, f"through {more['by']}"
     else:
-        yield one, Trust.EXACT, "named explicitly"
+        yield stated, Trust.EXACT, "named explicitly"
 
 
 def _is_scripts_own(context: BridgeContext, claim: tuple[StatedEnd, Trust, str], in_environment: set[str]) -> bool:
@@ -70,51 +70,53 @@ def _is_scripts_own(context: BridgeContext, claim: tuple[StatedEnd, Trust, str],
 
     The other script is one that it sources, or one that assigns the name.
     """
-    one, trust, _ = claim
-    by = dict(one.end.more).get("by")
+    stated, trust, _ = claim
+    by = dict(stated.end.more).get("by")
     if trust != Trust.CANDIDATE or by not in ("shell", "sourcing"):
         return False
-    if context.targets_of(one):
+    if context.targets_of(stated):
         return True
-    elsewhere = by == "sourcing" or bool(context.symbols_named(one.end.name, ("shell",)))
-    return elsewhere and one.end.name not in in_environment
+    elsewhere = by == "sourcing" or bool(context.symbols_named(stated.end.name, ("shell",)))
+    return elsewhere and stated.end.name not in in_environment
 
 
-def _row(one: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bridge:
+def _row(stated: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bridge:
     """Return a place, joined with the option of its name."""
-    others = _nearest(one, [option for option in options if option != one])
-    if one.end.says == "declares" or not others:
-        return one.to(0, trust, by)
-    if _is_option(one):
+    others = _nearest(stated, [option for option in options if option != stated])
+    if stated.end.says == "declares" or not others:
+        return stated.to(0, trust, by)
+    if _is_option(stated):
         sure = Trust.VIA_IMPORT if len({option.id for option in options}) == 1 else Trust.CANDIDATE
         reason = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} with this name"
-        return one.to(others[0].id, sure, reason)
+        return stated.to(others[0].id, sure, reason)
     if not _is_option(others[0]):
-        return one.to(others[0].id, min(trust, Trust.UNIQUE_NAME), f"{by}; declared there")
-    return one.to(others[0].id, min(trust, Trust.CANDIDATE), f"{by}; a build option has the same name")
+        return stated.to(others[0].id, min(trust, Trust.UNIQUE_NAME), f"{by}; declared there")
+    return stated.to(others[0].id, min(trust, Trust.CANDIDATE), f"{by}; a build option has the same name")
 
 
-def _is_option(one: StatedEnd) -> bool:
+def _is_option(stated: StatedEnd) -> bool:
     """True if a name is declared as a build option, not as an entry of a document."""
-    return dict(one.end.more).get("what") == "option"
+    return dict(stated.end.more).get("what") == "option"
 
 
-def _nearest(one: StatedEnd, options: list[StatedEnd]) -> list[StatedEnd]:
+def _nearest(stated: StatedEnd, options: list[StatedEnd]) -> list[StatedEnd]:
     """Return the options of a name: those of the same file first, then by depth of their path."""
 
     def order(option: StatedEnd) -> tuple[bool, int, str, int]:
         path = option.file.path
-        return path != one.file.path, path.count("/"), path, option.end.line
+        return path != stated.file.path, path.count("/"), path, option.end.line
 
     return sorted(options, key=order)
 
 
-def _documented(one: StatedEnd, options: list[StatedEnd], readers: set[int]) -> Bridge:
+def _documented(stated: StatedEnd, options: list[StatedEnd], readers: set[int]) -> Bridge:
     """Return the row of a document: to the option, or to the only place that reads the variable."""
-    found = _nearest(one, options)
+    found = _nearest(stated, options)
     if found:
         sure = Trust.UNIQUE_NAME if len(options) == 1 else Trust.CANDIDATE
-        return one.to(found[0].id, sure, "a build option has this name" if _is_option(found[0]) else "declared there")
+        return stated.to(
+            found[0].id, sure, "a build option has this name" if _is_option(found[0]) else "declared there"
+        )
     if len(readers) == 1:
-        return one.to(next(iter(readers)), Trust.UNIQUE_NAME, "the only place that reads it")
-    return one.to(0, Trust.UNIQUE_NAME, f"read at {len(readers)} places" if readers else "set elsewhere")
+        return stated.to(next(iter(readers)), Trust.UNIQUE_NAME, "the only place that reads it")
+    return stated.to(0, Trust.UNIQUE_NAME, f"read at {len(readers)} places" if readers else "set elsewhere")

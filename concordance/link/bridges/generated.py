@@ -44,9 +44,9 @@ class _Files:
                 self._by_name.setdefault(row.path.rpartition("/")[2], []).append(row.path)
         self._symbols: dict[str, list[SymbolPlace]] = {}
 
-    def path(self, one: StatedEnd, written: str) -> str:
+    def path(self, stated: StatedEnd, written: str) -> str:
         """Return the path of the `.proto` file; "" if it is not in the repository or ambiguous."""
-        folder = one.file.path.rpartition("/")[0]
+        folder = stated.file.path.rpartition("/")[0]
         beside = join_path(folder, written) or ""
         found = self._by_name.get(written.rpartition("/")[2], [])
         if beside in found or written.startswith("."):

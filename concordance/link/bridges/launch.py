@@ -14,21 +14,21 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join launches with kernels."""
-    kernels = {one.id for one in context.ends("launch", "is a kernel")}
+    kernels = {stated.id for stated in context.ends("launch", "is a kernel")}
     named: dict[str, list[StatedEnd]] = {}
-    for one in context.ends("launch", "is a kernel"):
-        named.setdefault(one.end.name, []).append(one)
-    for one in context.ends("launch", "launches"):
-        targets = [target for target in context.targets_of(one) if target.target in kernels]
+    for stated in context.ends("launch", "is a kernel"):
+        named.setdefault(stated.end.name, []).append(stated)
+    for stated in context.ends("launch", "launches"):
+        targets = [target for target in context.targets_of(stated) if target.target in kernels]
         for target in targets:
-            yield one.to(target.target, target.trust, target.by, role=Role.CALL)
+            yield stated.to(target.target, target.trust, target.by, role=Role.CALL)
         if not targets:
-            yield from _by_name(one, named.get(one.end.name, []))
+            yield from _by_name(stated, named.get(stated.end.name, []))
 
 
-def _by_name(one: StatedEnd, kernels: list[StatedEnd]) -> Iterator[Bridge]:
+def _by_name(stated: StatedEnd, kernels: list[StatedEnd]) -> Iterator[Bridge]:
     """Yield the kernels of a name: those of the same file, or the only one."""
-    own = [kernel for kernel in kernels if kernel.file.path == one.file.path]
+    own = [kernel for kernel in kernels if kernel.file.path == stated.file.path]
     if own:
         trust, by = Trust.EXACT, "kernel of this file"
         if len(own) > 1:
@@ -38,4 +38,4 @@ def _by_name(one: StatedEnd, kernels: list[StatedEnd]) -> Iterator[Bridge]:
     else:
         return
     for kernel in own or kernels:
-        yield one.to(kernel.id, trust, by, role=Role.CALL)
+        yield stated.to(kernel.id, trust, by, role=Role.CALL)

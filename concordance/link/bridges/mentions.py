@@ -71,11 +71,11 @@ class _FilesByEnd:
             if row.language and row.language not in linked and not language_of(row.language).is_keyed:
                 self._unlinked.setdefault(stem, []).append(row.path)
 
-    def named(self, one: StatedEnd) -> tuple[list[str], str]:
+    def named(self, stated: StatedEnd) -> tuple[list[str], str]:
         """Return the files that a word names, and how."""
-        word, how = one.end.text, dict(one.end.more)["how"]
+        word, how = stated.end.text, dict(stated.end.more)["how"]
         if how == "macro":
-            near = [path for path in self._unlinked.get(word, ()) if _are_near(one.file.path, path)]
+            near = [path for path in self._unlinked.get(word, ()) if _are_near(stated.file.path, path)]
             return near, "the name without its extension"
         if how == "label":
             return [path for name in _BUILD_FILES if (path := f"{word}/{name}") in self._paths][:1], "path"
@@ -84,9 +84,9 @@ class _FilesByEnd:
         if how == "address":
             named = [path for path in self._by_name.get(word.rpartition("/")[2], ()) if word.endswith(f"/{path}")]
             return [path for path in named if "/" in path and _HOSTED.fullmatch(word[: -len(path)])], _ADDRESS
-        folder = one.file.path.rpartition("/")[0]
+        folder = stated.file.path.rpartition("/")[0]
         if how == _PATTERN:
-            return self._matching(word, one.file.path), _MATCHED
+            return self._matching(word, stated.file.path), _MATCHED
         if how == _LISTED:
             there, stem = join_path(folder, word), word.rpartition("/")[2]
             return [path for path in self._by_stem.get(stem, ()) if _bare(path) == there], "path without its extension"

@@ -39,7 +39,7 @@ def note_name(title: str) -> str:
     return f"Note [{title}]"
 
 
-def _distance(one: StatedEnd, note: StatedEnd) -> tuple[bool, int, str, int]:
+def _distance(stated: StatedEnd, note: StatedEnd) -> tuple[bool, int, str, int]:
     """A sort key: notes of the same file first, then those that share the most folders."""
-    shared = len(set(parent_folders(one.file.path)) & set(parent_folders(note.file.path)))
-    return note.file.path != one.file.path, -shared, note.file.path, note.end.line
+    shared = len(set(parent_folders(stated.file.path)) & set(parent_folders(note.file.path)))
+    return note.file.path != stated.file.path, -shared, note.file.path, note.end.line

@@ -59,12 +59,12 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 
 def _join(context: BridgeContext, bridge: str) -> Iterator[Bridge]:
     modules = context.once(Modules)
-    table = [one for one in context.once(_bound_names) if one.end.end.bridge == bridge]
+    table = [binding for binding in context.once(_bound_names) if binding.end.end.bridge == bridge]
     bound_names: dict[str, list[BoundName]] = {}
-    for one in table:
-        yield from _binds(one)
-        for named in one.names:
-            bound_names.setdefault(named.name, []).append(one)
+    for binding in table:
+        yield from _binds(binding)
+        for named in binding.names:
+            bound_names.setdefault(named.name, []).append(binding)
     exported = _exported_values(modules, table)
     for name, bound in exported.items():
         bound_names.setdefault(name, []).extend(bound)
@@ -72,11 +72,11 @@ def _join(context: BridgeContext, bridge: str) -> Iterator[Bridge]:
         bound_names.setdefault(name, bound)
     for name in sorted(bound_names):
         for ask in context.uses_of_foreign_name(name):
-            for one in bound_names[name]:
-                yield from _uses(one, name, ask, bridge)
+            for binding in bound_names[name]:
+                yield from _uses(binding, name, ask, bridge)
             for constructor in _CONSTRUCTORS if ask.roles & role_bit(Role.CALL) else ():
-                for one in bound_names.get(f"{name}.{constructor}", ()):
-                    yield from _constructs(one, name, ask, bridge)
+                for binding in bound_names.get(f"{name}.{constructor}", ()):
+                    yield from _constructs(binding, name, ask, bridge)
     yield from _declares(context, modules, bound_names, bridge)
 
 
@@ -84,53 +84,53 @@ def _bound_names(context: BridgeContext) -> list[BoundName]:
     return list(Bindings(context, context.once(Modules)).all())
 
 
-def _trust(one: BoundName, name: PythonName) -> Trust:
-    return min(name.trust, one.target.trust)
+def _trust(binding: BoundName, name: PythonName) -> Trust:
+    return min(name.trust, binding.target.trust)
 
 
-def _target_or_binding(one: BoundName) -> LinkedName:
+def _target_or_binding(binding: BoundName) -> LinkedName:
     """Return what is behind a name; if the repository does not define it, the place that binds it."""
-    if one.target.target:
-        return one.target
-    return LinkedName(one.end.id, one.target.trust, f"bound here, {one.target.by}")
+    if binding.target.target:
+        return binding.target
+    return LinkedName(binding.end.id, binding.target.trust, f"bound here, {binding.target.by}")
 
 
-def _binds(one: BoundName) -> Iterator[Bridge]:
-    stated, target = one.end, one.target
+def _binds(binding: BoundName) -> Iterator[Bridge]:
+    stated, target = binding.end, binding.target
     kind = end_detail(stated, "as")
     details = (("as", kind),) if kind else ()
-    for name in one.names or (PythonName(stated.end.name, Trust.EXACT),):
-        row = stated.to(target.target, _trust(one, name), target.by, name=name.name, more=details)
+    for name in binding.names or (PythonName(stated.end.name, Trust.EXACT),):
+        row = stated.to(target.target, _trust(binding, name), target.by, name=name.name, more=details)
         yield row._replace(says="slot" if kind == "slot" and not name.name.endswith("__") else "binds")
-        if len(one.wraps) == 1:
-            inner = one.wraps[0]
+        if len(binding.wraps) == 1:
+            inner = binding.wraps[0]
             trust = min(name.trust, inner.trust)
             yield stated.to(inner.target, trust, inner.by, name=name.name, more=details)._replace(says="wraps")
 
 
-def _uses(one: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
+def _uses(binding: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
     """Join a user of a name with what is behind the name; `runs` rows are added only for calls."""
-    named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
+    named = next((n for n in binding.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
     role = next((role for role in _ROLES if ask.roles & role_bit(role)), Role.MENTION)
-    target = _target_or_binding(one)
-    writes, kind = bool(ask.roles & role_bit(Role.WRITE)), end_detail(one.end, "as")
+    target = _target_or_binding(binding)
+    writes, kind = bool(ask.roles & role_bit(Role.WRITE)), end_detail(binding.end, "as")
     if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == role_bit(Role.WRITE)):
         return
-    if one.is_module and not ask.roles & role_bit(Role.IMPORT):  # `a.b` in `a.b.c`, which is requested itself
+    if binding.is_module and not ask.roles & role_bit(Role.IMPORT):  # `a.b` in `a.b.c`, which is requested itself
         return
     if target.target:
-        shown = Role.MENTION if one.is_enclosing_symbol or target is not one.target else role
-        trust = min(_trust(one, named), Trust.VIA_IMPORT)
+        shown = Role.MENTION if binding.is_enclosing_symbol or target is not binding.target else role
+        trust = min(_trust(binding, named), Trust.VIA_IMPORT)
         yield Bridge(bridge, "asks", name, ask.user, -1, target.target, trust, target.by, shown)
     if role == Role.CALL:
-        for inner in one.wraps:
+        for inner in binding.wraps:
             trust = min(named.trust, inner.trust, Trust.VIA_IMPORT)
             yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "called by the lambda", role)
 
 
-def _constructs(one: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
+def _constructs(binding: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
     """Join a call of a class with what creates its instance."""
-    for inner in one.wraps if one.is_enclosing_symbol else (one.target,):
+    for inner in binding.wraps if binding.is_enclosing_symbol else (binding.target,):
         if inner.target:
             trust = min(inner.trust, Trust.VIA_IMPORT)
             yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "makes an instance", Role.CALL)
@@ -149,23 +149,23 @@ def _declares(
             continue
         for symbol in context.symbols(row):
             name = f"{module}.{symbol.key.partition('+')[0]}"
-            for one in bound_names.get(name, ()):
-                target = _target_or_binding(one)
-                named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
-                trust = min(_trust(one, named), Trust.VIA_IMPORT)
+            for binding in bound_names.get(name, ()):
+                target = _target_or_binding(binding)
+                named = next((n for n in binding.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
+                trust = min(_trust(binding, named), Trust.VIA_IMPORT)
                 yield Bridge(bridge, "declares", name, symbol.id, -1, target.target, trust, target.by)
 
 
 def _exported_values(modules: Modules, table: list[BoundName]) -> dict[str, list[BoundName]]:
     """Return the values of enumerations that are also exported as names of the module."""
-    exporting = [one for one in modules.ends if one.end.says == "exports"]
-    enums = {named.name for one in exporting for named in append_path(modules.of(one), one.end.name)}
+    exporting = [stated for stated in modules.ends if stated.end.says == "exports"]
+    enums = {named.name for stated in exporting for named in append_path(modules.of(stated), stated.end.name)}
     found: dict[str, list[BoundName]] = {}
-    for one in table:
-        for named in one.names if end_detail(one.end, "as") == "value" else ():
+    for binding in table:
+        for named in binding.names if end_detail(binding.end, "as") == "value" else ():
             scope, _, last = named.name.rpartition(".")
             if scope in enums:
-                found.setdefault(f"{scope.rpartition('.')[0]}.{last}", []).append(one)
+                found.setdefault(f"{scope.rpartition('.')[0]}.{last}", []).append(binding)
     return found
 
 
@@ -177,10 +177,10 @@ def _star_imports(context: BridgeContext, bound_names: dict[str, list[BoundName]
     found: dict[str, list[BoundName]] = {}
     modules = {star_module for name in bound_names if (star_module := name.rpartition(".")[0])}
     stars: dict[str, list[str]] = {}
-    for one in context.ends("extension", "takes all"):
-        module = absolute_module(context.module_of(one.file.path), one.file.path, one.end.name)
+    for stated in context.ends("extension", "takes all"):
+        module = absolute_module(context.module_of(stated.file.path), stated.file.path, stated.end.name)
         if module in modules:
-            stars.setdefault(context.module_of(one.file.path), []).append(module)
+            stars.setdefault(context.module_of(stated.file.path), []).append(module)
     for star_module, taken in stars.items():
         for name in context.foreign_names_with(star_module.rpartition(".")[2]):
             rest = name.removeprefix(f"{star_module}.")
@@ -200,58 +200,62 @@ class Bindings:
     def all(self) -> Iterator[BoundName]:
         """Yield every bound name, by path, in the order of the text."""
         called: dict[tuple[int, str, str, str], list[StatedEnd]] = {}
-        for one in self._modules.ends:
-            if one.end.says == "wraps":
-                called.setdefault(_lambda(one), []).append(one)
-        for one in self._modules.ends:
-            if one.end.says == "binds":
-                names = self._modules.names(one)
-                if "{" in one.end.name and not names:
+        for stated in self._modules.ends:
+            if stated.end.says == "wraps":
+                called.setdefault(_lambda(stated), []).append(stated)
+        for stated in self._modules.ends:
+            if stated.end.says == "binds":
+                names = self._modules.names(stated)
+                if "{" in stated.end.name and not names:
                     continue
-                yield from self._bindings(one, names, called.get(_lambda(one), []))
-            elif one.end.says == "adds":
-                yield self._addition(one)
+                yield from self._bindings(stated, names, called.get(_lambda(stated), []))
+            elif stated.end.says == "adds":
+                yield self._addition(stated)
 
-    def _bindings(self, one: StatedEnd, names: tuple[PythonName, ...], calls: list[StatedEnd]) -> Iterator[BoundName]:
-        if end_detail(one, "as") == "module":
-            yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a module made here"), True)
-        elif end_detail(one, "lambda"):
+    def _bindings(
+        self, stated: StatedEnd, names: tuple[PythonName, ...], calls: list[StatedEnd]
+    ) -> Iterator[BoundName]:
+        if end_detail(stated, "as") == "module":
+            yield BoundName(stated, names, LinkedName(stated.id, Trust.EXACT, "a module made here"), True)
+        elif end_detail(stated, "lambda"):
             wraps = {m.target: m for call in calls for m in self._linked_targets(call, _FUNCTIONS)}
-            yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values()))
-        elif end_detail(one, "as") == "attribute":
-            yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a value set here"), True)
+            yield BoundName(
+                stated, names, LinkedName(stated.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values())
+            )
+        elif end_detail(stated, "as") == "attribute":
+            yield BoundName(stated, names, LinkedName(stated.id, Trust.EXACT, "a value set here"), True)
         else:
-            for target in self._targets(one, _KINDS.get(end_detail(one, "as"), _FUNCTIONS | _FIELDS)):
-                yield BoundName(one, names, target)
+            for target in self._targets(stated, _KINDS.get(end_detail(stated, "as"), _FUNCTIONS | _FIELDS)):
+                yield BoundName(stated, names, target)
 
-    def _addition(self, one: StatedEnd) -> BoundName:
+    def _addition(self, stated: StatedEnd) -> BoundName:
         """Return what a call adds to a module: a type, or a value."""
-        key = self._modules.type_of(one) if end_detail(one, "value").startswith("type:") else None
+        key = self._modules.type_of(stated) if end_detail(stated, "value").startswith("type:") else None
         kind = self._modules.types[key] if key is not None else None
-        name = one.end.name or (kind.end.name.rpartition(".")[2] if kind is not None else "")
-        names = append_path(self._modules.of(one), name)
+        name = stated.end.name or (kind.end.name.rpartition(".")[2] if kind is not None else "")
+        names = append_path(self._modules.of(stated), name)
         if kind is not None:
             place = int(end_detail(kind, "symbol") or -1)
             if place >= 0:
-                by = "the type that is added" if kind.file.id == one.file.id else "the type of this name"
-                return BoundName(one, names, LinkedName(kind.file.ids.id_at(place), Trust.EXACT, by))
-            return BoundName(one, names, LinkedName(kind.id, Trust.EXACT, "where its type is described"), True)
-        targets = [m for m in self._context.targets_of(one) if m.trust >= Trust.VIA_IMPORT and self._is_value(m)]
+                by = "the type that is added" if kind.file.id == stated.file.id else "the type of this name"
+                return BoundName(stated, names, LinkedName(kind.file.ids.id_at(place), Trust.EXACT, by))
+            return BoundName(stated, names, LinkedName(kind.id, Trust.EXACT, "where its type is described"), True)
+        targets = [m for m in self._context.targets_of(stated) if m.trust >= Trust.VIA_IMPORT and self._is_value(m)]
         if targets:
-            return BoundName(one, names, targets[0])
-        return BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a value set here"), True)
+            return BoundName(stated, names, targets[0])
+        return BoundName(stated, names, LinkedName(stated.id, Trust.EXACT, "a value set here"), True)
 
     def _is_value(self, target: LinkedName) -> bool:
         place = self._context.symbol(target.target)
         return place is not None and place.kind in _FUNCTIONS | _FIELDS | _TYPES
 
-    def _targets(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
+    def _targets(self, stated: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
         """Return the targets of a name: the linker's, else the only symbol that has it."""
-        return self._linked_targets(one, kinds) or self._targets_by_name(one, kinds)
+        return self._linked_targets(stated, kinds) or self._targets_by_name(stated, kinds)
 
-    def _linked_targets(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
+    def _linked_targets(self, stated: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
         known = [
-            (m, self._context.symbol(m.target)) for m in self._context.targets_of(one) if m.trust > Trust.CANDIDATE
+            (m, self._context.symbol(m.target)) for m in self._context.targets_of(stated) if m.trust > Trust.CANDIDATE
         ]
         linked = [(m, place) for m, place in known if place is not None and place.kind in kinds]
         if not linked:
@@ -260,8 +264,8 @@ class Bindings:
         linked = [pair for pair in linked if pair[0].trust == best]
         return [next((m for m, place in linked if not place.declaration), linked[0][0])]
 
-    def _targets_by_name(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
-        *within, name = one.end.text.split("::")
+    def _targets_by_name(self, stated: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
+        *within, name = stated.end.text.split("::")
         found = [place for place in self._context.symbols_named(name, C_FAMILY) if place.kind in kinds]
         scopes = [scope for scope in within if scope]
         if scopes:
@@ -276,8 +280,8 @@ class Bindings:
         ]
 
 
-def _lambda(one: StatedEnd) -> tuple[int, str, str, str]:
-    return one.file.id, end_detail(one, "in"), one.end.name, end_detail(one, "lambda")
+def _lambda(stated: StatedEnd) -> tuple[int, str, str, str]:
+    return stated.file.id, end_detail(stated, "in"), stated.end.name, end_detail(stated, "lambda")
 
 
 def _is_within(place: SymbolPlace, scopes: list[str]) -> bool:

@@ -16,5 +16,5 @@ VERBS = {"cites": ("cites", "is cited by")}
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Return every reference."""
-    for one in context.ends("references"):
-        yield one.to(0, Trust.EXACT, "named explicitly")
+    for stated in context.ends("references"):
+        yield stated.to(0, Trust.EXACT, "named explicitly")

@@ -24,10 +24,10 @@ _AT_FILE = re.compile(
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join commands with scripts."""
     found = _Files(context)
-    for one in context.ends("runs"):
-        for path, trust, by in found.scripts_named(one):
-            if path != one.file.path:
-                yield one.to(context.files_by_path[path].id, trust, by, role=Role.CALL)
+    for stated in context.ends("runs"):
+        for path, trust, by in found.scripts_named(stated):
+            if path != stated.file.path:
+                yield stated.to(context.files_by_path[path].id, trust, by, role=Role.CALL)
 
 
 class _Files:
@@ -41,16 +41,16 @@ class _Files:
             self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
         self._modules: dict[str, str] | None = None
 
-    def scripts_named(self, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
+    def scripts_named(self, stated: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
         """Yield the files that a word names."""
-        if dict(one.end.more).get("is") == "module":
-            yield from self._resolve_module(one.end.text)
+        if dict(stated.end.more).get("is") == "module":
+            yield from self._resolve_module(stated.end.text)
             return
-        word = one.end.text.partition("::")[0].replace("\\", "/")
-        folder = one.file.path.rpartition("/")[0]
+        word = stated.end.text.partition("::")[0].replace("\\", "/")
+        folder = stated.file.path.rpartition("/")[0]
         variable = _VARIABLE.match(word)
         if variable is None:
-            yield from self._resolve_path(word, folder, "after" in dict(one.end.more))
+            yield from self._resolve_path(word, folder, "after" in dict(stated.end.more))
         else:
             yield from self._resolve_after_variable(word[variable.end() :], variable[0], folder)
 

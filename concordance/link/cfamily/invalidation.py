@@ -120,8 +120,8 @@ def _names_changing_visibility(
         if number < len(world.files) and world.files[number].language in C_FAMILY:
             file = world.load(number)
             versions.append(build_interface(file, world.targets(file)))
-        for one in versions:
-            if one.directives:
+        for interface in versions:
+            if interface.directives:
                 return None
-            found |= one.names.keys()
+            found |= interface.names.keys()
     return found

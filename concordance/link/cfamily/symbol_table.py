@@ -106,7 +106,7 @@ class SymbolTable:
         for some in (scope.members, scope.aliases):
             if some.get(name) is entry:
                 del some[name]
-        self.set_members_named(name, [one for one in self.members_named(name) if one is not entry])
+        self.set_members_named(name, [member for member in self.members_named(name) if member is not entry])
 
     def kind(self, code: int) -> int:
         """Return the kind of a symbol."""

@@ -19,8 +19,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of headers."""
     find = tree.once(Includes).find
 
-    def resolve(path: str, one: Import) -> Target:
-        return find(path, one.module, one.form)
+    def resolve(path: str, imported: Import) -> Target:
+        return find(path, imported.module, imported.form)
 
     return resolve
 

@@ -48,19 +48,19 @@ _BUILD_FOLDER = re.compile(r"\$\{\w*(?:BINARY|BUILD)_DIR\}")
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of references between build files."""
 
-    def resolve(path: str, one: Import) -> Target:
-        if one.form == "find_package" and "$" in one.module:
+    def resolve(path: str, imported: Import) -> Target:
+        if imported.form == "find_package" and "$" in imported.module:
             return Target(Origin.UNRESOLVED, by="the path contains a variable")
-        if one.form == "find_package":
-            module = _module(tree, path, f"Find{one.module}.cmake")
-            return Target(Origin.THIRD_PARTY, (module,) if module else (), package=one.module, by="find_package")
-        pages = ("CMakeLists.txt",) if one.form == "add_subdirectory" else ()
-        if one.module in _STANDARD and one.form == "include":
+        if imported.form == "find_package":
+            module = _module(tree, path, f"Find{imported.module}.cmake")
+            return Target(Origin.THIRD_PARTY, (module,) if module else (), package=imported.module, by="find_package")
+        pages = ("CMakeLists.txt",) if imported.form == "add_subdirectory" else ()
+        if imported.module in _STANDARD and imported.form == "include":
             return Target(Origin.STANDARD, package="CMake", by="module of CMake")
-        found = _path(tree, path, one.module, pages)
-        if found.paths or one.form != "include" or "/" in one.module:
+        found = _path(tree, path, imported.module, pages)
+        if found.paths or imported.form != "include" or "/" in imported.module:
             return found
-        module = _module(tree, path, f"{one.module.removesuffix('.cmake')}.cmake")
+        module = _module(tree, path, f"{imported.module.removesuffix('.cmake')}.cmake")
         return Target(Origin.REPOSITORY, (module,), by="CMake module") if module else found
 
     return resolve

@@ -17,14 +17,14 @@ LANGUAGES = ("dockerfile",)
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of stages, images and files."""
 
-    def resolve(path: str, one: Import) -> Target:
-        if one.form == "stage":
+    def resolve(path: str, imported: Import) -> Target:
+        if imported.form == "stage":
             return Target(Origin.REPOSITORY, (path,), by="stage of this file")
-        if "$" in one.module:
+        if "$" in imported.module:
             return Target(Origin.UNRESOLVED, by="the path contains a variable")
-        if one.form == "copy":
-            return _copied_file(tree, path, one.module)
-        return Target(Origin.THIRD_PARTY, package=one.module.partition("@")[0], by="image")
+        if imported.form == "copy":
+            return _copied_file(tree, path, imported.module)
+        return Target(Origin.THIRD_PARTY, package=imported.module.partition("@")[0], by="image")
 
     return resolve
 

@@ -59,8 +59,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of module imports."""
     find = tree.once(EcmaModules).find
 
-    def resolve(path: str, one: Import) -> Target:
-        return find(path.rpartition("/")[0], one.module)
+    def resolve(path: str, imported: Import) -> Target:
+        return find(path.rpartition("/")[0], imported.module)
 
     return resolve
 

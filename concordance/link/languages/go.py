@@ -25,7 +25,7 @@ _REPLACEMENT = re.compile(r"^\s*(?:replace\s+)?\"?([^\s\"]+)\"?(?:\s+v\S+)?\s+=>
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of package imports."""
     find = cache(_Modules(tree).find)
-    return lambda path, one: find(path.rpartition("/")[0], one.module)
+    return lambda path, imported: find(path.rpartition("/")[0], imported.module)
 
 
 def names(world: LinkWorld) -> SimpleResolver:

@@ -15,9 +15,9 @@ _GENERATED_EXTENSIONS = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # head
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of included files."""
 
-    def resolve(path: str, one: Import) -> Target:
-        found = references.resolve_path(tree, path, one.module)
-        if not found.paths and one.module.rstrip(")}").endswith(_GENERATED_EXTENSIONS):
+    def resolve(path: str, imported: Import) -> Target:
+        found = references.resolve_path(tree, path, imported.module)
+        if not found.paths and imported.module.rstrip(")}").endswith(_GENERATED_EXTENSIONS):
             return Target(Origin.GENERATED, by="dependencies written by the compiler")
         return found
 

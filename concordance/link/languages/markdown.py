@@ -21,15 +21,15 @@ _PAGES = ("README.md", "readme.md", "Readme.md", "index.md", "index.mdx", "_inde
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of links."""
 
-    def resolve(path: str, one: Import) -> Target:
-        if one.form in DIRECTIVES:
-            return resolve_directive(tree, path, one)
-        words = one.module
+    def resolve(path: str, imported: Import) -> Target:
+        if imported.form in DIRECTIVES:
+            return resolve_directive(tree, path, imported)
+        words = imported.module
         found = references.resolve_link(tree, path, words, _ENDINGS, _PAGES)
         if found.origin == Origin.UNRESOLVED and words.startswith("/"):
             tops = (ancestor for ancestor in enclosing_folders(path.rpartition("/")[0]) if ancestor)
             tried = (references.resolve_link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
-            found = next((one for one in tried if one.paths), found)
+            found = next((target for target in tried if target.paths), found)
         return found
 
     return resolve

@@ -17,17 +17,17 @@ LOADS_IMPORTS = True
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of imported files."""
 
-    def resolve(path: str, one: Import) -> Target:
+    def resolve(path: str, imported: Import) -> Target:
         folder = path.rpartition("/")[0]
-        found = references.paths_ending_in(tree, one.module)
+        found = references.paths_ending_in(tree, imported.module)
         if found:
             best = min(found, key=lambda p: (-shared_prefix_length(folder, p.rpartition("/")[0]), p.count("/"), p))
-            root = best.removesuffix(one.module).strip("/")
+            root = best.removesuffix(imported.module).strip("/")
             return Target(Origin.REPOSITORY, (best,), by=f"import root {root or '.'}")
-        if one.module.startswith("google/protobuf/"):
+        if imported.module.startswith("google/protobuf/"):
             return Target(Origin.STANDARD, package="protobuf", by="comes with the compiler")
-        first = one.module.partition("/")[0]
-        if "/" in one.module and not any(
+        first = imported.module.partition("/")[0]
+        if "/" in imported.module and not any(
             f"{ancestor}/{first}".lstrip("/") in tree.folders for ancestor in enclosing_folders(folder)
         ):
             return Target(Origin.THIRD_PARTY, package=first, by="not in the repository")

@@ -24,10 +24,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     modules = tree.once(ModuleFinder)
     target_of = modules.import_target
 
-    def resolve(path: str, one: Import) -> Target:
-        module, name = one.module, one.name
+    def resolve(path: str, imported: Import) -> Target:
+        module, name = imported.module, imported.name
         found = target_of(path, module)
-        is_beside = one.condition.startswith("except") or module == "conftest"
+        is_beside = imported.condition.startswith("except") or module == "conftest"
         if found.origin == Origin.THIRD_PARTY and found.by == NOT_FOUND and is_beside:
             # the file is run as a script where its import as part of a package fails; pytest finds conftest.py
             beside = modules.repository_target(path, f".{module}")
@@ -53,9 +53,9 @@ def enclosing_package_imports(tree: Tree) -> Callable[[str, Import], list[Target
     """Return a function that lists the packages an import passes through, each of which it also binds."""
     modules = tree.once(ModuleFinder)
 
-    def resolve(path: str, one: Import) -> list[Target]:
-        dots = one.module[: len(one.module) - len(one.module.lstrip("."))]
-        parts = one.module[len(dots) :].split(".") if not one.name else []
+    def resolve(path: str, imported: Import) -> list[Target]:
+        dots = imported.module[: len(imported.module) - len(imported.module.lstrip("."))]
+        parts = imported.module[len(dots) :].split(".") if not imported.name else []
         return [modules.import_target(path, dots + ".".join(parts[:end])) for end in range(1, len(parts))]
 
     return resolve

@@ -14,7 +14,7 @@ LANGUAGES = ("rst",)
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of documents and modules."""
 
-    def resolve(path: str, one: Import) -> Target:
-        return resolve_directive(tree, path, one)
+    def resolve(path: str, imported: Import) -> Target:
+        return resolve_directive(tree, path, imported)
 
     return resolve

@@ -34,17 +34,21 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     modules = tree.once(RustModules)
     known: dict[tuple[str, str, str, str], Target] = {}
 
-    def resolve(path: str, one: Import) -> Target:
-        key = (path, one.form, one.module, one.name)
+    def resolve(path: str, imported: Import) -> Target:
+        key = (path, imported.form, imported.module, imported.name)
         found = known.get(key)
         if found is None:
-            parts = [part for part in one.module.split("::") if part]
-            if one.name not in ("", "*", "self"):
-                parts.append(one.name)
-            if one.form == "mod":
-                found = modules.declared_module(path, one.module)
+            parts = [part for part in imported.module.split("::") if part]
+            if imported.name not in ("", "*", "self"):
+                parts.append(imported.name)
+            if imported.form == "mod":
+                found = modules.declared_module(path, imported.module)
             else:
-                inside = one.form.removeprefix(INLINE_MODULE).split("::") if one.form.startswith(INLINE_MODULE) else []
+                inside = (
+                    imported.form.removeprefix(INLINE_MODULE).split("::")
+                    if imported.form.startswith(INLINE_MODULE)
+                    else []
+                )
                 found = modules.find(path, parts, inside) if parts else Target(Origin.UNRESOLVED)
             known[key] = found
         return found
@@ -121,7 +125,7 @@ class RustModules:
         crate.roots.discard("")
         crate.old = _table(manifest, "package").get("edition", "2015") == "2015"
         targets = _table(manifest, "target").values()
-        for table in [manifest, *(one for one in targets if isinstance(one, dict))]:
+        for table in [manifest, *(target for target in targets if isinstance(target, dict))]:
             for key in _TABLES:
                 for written, value in _table(table, key).items():
                     crate.requires[_plain(written)] = _dependency(folder, written, value, shared)

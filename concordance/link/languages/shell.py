@@ -17,10 +17,10 @@ LOADS_IMPORTS = True
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of sourced files."""
 
-    def resolve(path: str, one: Import) -> Target:
-        if one.module.startswith("/"):
+    def resolve(path: str, imported: Import) -> Target:
+        if imported.module.startswith("/"):
             return Target(Origin.UNRESOLVED, by="outside the repository")
-        return references.resolve_path(tree, path, one.module)
+        return references.resolve_path(tree, path, imported.module)
 
     return resolve
 

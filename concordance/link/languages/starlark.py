@@ -26,8 +26,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of `load` labels."""
     spaces = _Spaces(tree)
 
-    def resolve(path: str, one: Import) -> Target:
-        label = one.module
+    def resolve(path: str, imported: Import) -> Target:
+        label = imported.module
         outside, slashes, inside = label.partition("//")
         folder, colon, name = inside.rpartition(":") if slashes else (label, "", "")
         if not slashes:  # a file of the same package

@@ -28,8 +28,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             own[name] = any(f"github.com/{name}" in tree.text(path) for path in _PROJECT_FILES)
         return own[name]
 
-    def resolve(path: str, one: Import) -> Target:
-        words = one.module
+    def resolve(path: str, imported: Import) -> Target:
+        words = imported.module
         if words.startswith("./"):  # relative to the repository's root, wherever the workflow is
             found = references.target_at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
             inner = words.find("/.github/")  # the repository may be checked out into a folder

@@ -32,7 +32,7 @@ class _Rules:
             return True
         ending = f".{name.rpartition('.')[2]}"
         return self.patterns.matches(path) and not any(
-            self.patterns.matches(one) for one in self.files_in(folder) if one.endswith(ending)
+            self.patterns.matches(file) for file in self.files_in(folder) if file.endswith(ending)
         )
 
     def _ignores_folder(self, path: str) -> bool:

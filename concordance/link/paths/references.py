@@ -54,7 +54,9 @@ def resolve_link(
         return Target(Origin.REPOSITORY, (importer,), by="anchor in this file")
     found = resolve_path(tree, importer, path, endings, pages, top)
     if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is rendered from a document
-        source = resolve_path(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
+        source = resolve_path(
+            tree, importer, path.removesuffix(".html"), [ending for ending in endings if ending], pages, top
+        )
         return source if source.paths else found
     return found
 

@@ -33,9 +33,9 @@ class PythonName(NamedTuple):
     trust: Trust
 
 
-def end_detail(one: StatedEnd, key: str) -> str:
+def end_detail(stated: StatedEnd, key: str) -> str:
     """Return an end's value for a key."""
-    return next((value for word, value in one.end.more if word == key), "")
+    return next((value for word, value in stated.end.more if word == key), "")
 
 
 class Modules:
@@ -54,47 +54,51 @@ class Modules:
         self._types_named: dict[str, list[StatedEnd]] = {}
         self._tables: dict[str, set[int]] = {}  # the files that have a table of a name
         self._initialises: dict[int, list[StatedEnd]] = {}
-        for one in self.ends:
-            self._index(one)
+        for stated in self.ends:
+            self._index(stated)
         self._returned_tables = {
-            one.file.ids.id_at(int(end_detail(one, "symbol"))): one for one in self.ends if one.end.says == "gives"
+            stated.file.ids.id_at(int(end_detail(stated, "symbol"))): stated
+            for stated in self.ends
+            if stated.end.says == "gives"
         }
 
-    def _index(self, one: StatedEnd) -> None:
-        says, root = one.end.says, end_detail(one, "in")
+    def _index(self, stated: StatedEnd) -> None:
+        says, root = stated.end.says, end_detail(stated, "in")
         if says == "module":
-            self._modules[one.file.id, root] = one
+            self._modules[stated.file.id, root] = stated
         elif says == "type":
-            had = self.types.get((one.file.id, root))
+            had = self.types.get((stated.file.id, root))
             if had is None or not had.end.name:
-                self.types[one.file.id, root] = one
-            self._types_named.setdefault(root, []).append(one)
+                self.types[stated.file.id, root] = stated
+            self._types_named.setdefault(root, []).append(stated)
         elif says == "initialises":
-            self._initialises.setdefault(one.file.id, []).append(one)
+            self._initialises.setdefault(stated.file.id, []).append(stated)
         if root.startswith("table:"):
-            self._tables.setdefault(root, set()).add(one.file.id)
+            self._tables.setdefault(root, set()).add(stated.file.id)
 
     @cached_property
     def _calls_by_parameter(self) -> dict[tuple[int, str], list[tuple[StatedEnd, Trust]]]:
         """The calls that pass something to a function's parameter; a candidate if several functions have the name."""
         found: dict[tuple[int, str], list[tuple[StatedEnd, Trust]]] = {}
-        for one in self.ends:
-            if one.end.says == "hands":
-                targets = self._functions(one)
+        for stated in self.ends:
+            if stated.end.says == "hands":
+                targets = self._functions(stated)
                 places = [self._context.symbol(target) for target in targets]
                 several = sum(place is not None and not place.declaration for place in places) > 1
                 for target in targets:
                     trust = Trust.CANDIDATE if several else Trust.EXACT
-                    found.setdefault((target, end_detail(one, "argument")), []).append((one, trust))
+                    found.setdefault((target, end_detail(stated, "argument")), []).append((stated, trust))
         return found
 
-    def _functions(self, one: StatedEnd) -> list[int]:
+    def _functions(self, stated: StatedEnd) -> list[int]:
         """Return the functions that a name refers to, or the only one in the repository that has the name."""
-        targets = [target.target for target in self._context.targets_of(one) if target.trust > Trust.CANDIDATE]
+        targets = [target.target for target in self._context.targets_of(stated) if target.trust > Trust.CANDIDATE]
         if targets:
             return targets
         candidates = [
-            p for p in self._context.symbols_named(one.end.name, C_FAMILY) if p.kind == "function" and not p.declaration
+            p
+            for p in self._context.symbols_named(stated.end.name, C_FAMILY)
+            if p.kind == "function" and not p.declaration
         ]
         return [candidates[0].id] if len(candidates) == 1 else []
 
@@ -103,33 +107,33 @@ class Modules:
         """The uses of each table, by the table's file and root."""
         found: dict[tuple[int, str], list[StatedEnd]] = {}
         lost = []
-        for one in self.ends:
-            if one.end.says == "used":
-                tables = self._table(one)
+        for stated in self.ends:
+            if stated.end.says == "used":
+                tables = self._table(stated)
                 for key in tables:
-                    found.setdefault(key, []).append(one)
+                    found.setdefault(key, []).append(stated)
                 if not tables:
-                    lost.append(one)
+                    lost.append(stated)
         free: dict[str, list[StatedEnd]] = {}  # functions that return a table without a known use
         for identity, given in self._returned_tables.items():
             place = self._context.symbol(identity)
             if place is not None and not any(key in found for key in self._table(given)):
                 free.setdefault(place.name, []).append(given)
-        names = Counter(one.end.name.rpartition("::")[2] for one in lost)
-        for one in lost:
-            last = one.end.name.rpartition("::")[2]
+        names = Counter(stated.end.name.rpartition("::")[2] for stated in lost)
+        for stated in lost:
+            last = stated.end.name.rpartition("::")[2]
             if names[last] == 1 and len(free.get(last, ())) == 1:  # the only one left over on both sides
                 for key in self._table(free[last][0]):
-                    found.setdefault(key, []).append(one)
+                    found.setdefault(key, []).append(stated)
         return found
 
-    def _table(self, one: StatedEnd, depth: int = 0) -> list[tuple[int, str]]:
+    def _table(self, stated: StatedEnd, depth: int = 0) -> list[tuple[int, str]]:
         """Return the tables that a name refers to at its place."""
-        for root in _roots("table", one.end.name):
+        for root in _roots("table", stated.end.name):
             files = self._tables.get(root, set())
-            if one.file.id in files:
-                return [(one.file.id, root)]
-            for target in self._context.targets_of(one):
+            if stated.file.id in files:
+                return [(stated.file.id, root)]
+            for target in self._context.targets_of(stated):
                 if target.target in self._returned_tables:
                     given = self._returned_tables[target.target]
                     return self._table(given, depth + 1) if depth < _MAX_STEPS else []
@@ -144,20 +148,20 @@ class Modules:
     def _additions(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """The calls that add a type or module to another, by the file and root of what is added."""
         found: dict[tuple[int, str], list[StatedEnd]] = {}
-        for one in self.ends:
-            if one.end.says == "adds":
-                value = end_detail(one, "value")
-                key = self.type_of(one) if value.startswith("type:") else (one.file.id, value) if value else None
+        for stated in self.ends:
+            if stated.end.says == "adds":
+                value = end_detail(stated, "value")
+                key = self.type_of(stated) if value.startswith("type:") else (stated.file.id, value) if value else None
                 if key is not None:
-                    found.setdefault(key, []).append(one)
+                    found.setdefault(key, []).append(stated)
         return found
 
-    def type_of(self, one: StatedEnd) -> tuple[int, str] | None:
+    def type_of(self, stated: StatedEnd) -> tuple[int, str] | None:
         """Return the file and root of the type that an end adds."""
-        for root in _roots("type", end_detail(one, "value").partition(":")[2]):
-            if (one.file.id, root) in self.types:
-                return one.file.id, root
-            for target in self._context.targets_of(one):
+        for root in _roots("type", end_detail(stated, "value").partition(":")[2]):
+            if (stated.file.id, root) in self.types:
+                return stated.file.id, root
+            for target in self._context.targets_of(stated):
                 row = self._context.file_containing(target.target)
                 if (row.id, root) in self.types:
                     return row.id, root
@@ -166,26 +170,26 @@ class Modules:
                 return named[0].file.id, root
         return None
 
-    def names(self, one: StatedEnd) -> tuple[PythonName, ...]:
+    def names(self, stated: StatedEnd) -> tuple[PythonName, ...]:
         """Return the full names that an end binds; a name that is passed to a function, once for each call."""
-        name = one.end.name
+        name = stated.end.name
         if "{@" not in name:
-            return append_path(self.of(one), name)
-        kind, _, rest = end_detail(one, "in").partition(":")
+            return append_path(self.of(stated), name)
+        kind, _, rest = end_detail(stated, "in").partition(":")
         place, _, argument = rest.partition(":")
         if kind != "parameter":
             return ()
         found: list[PythonName] = []
-        for call, trust in self._calls_by_parameter.get((one.file.ids.id_at(int(place)), argument), ()):
+        for call, trust in self._calls_by_parameter.get((stated.file.ids.id_at(int(place)), argument), ()):
             full = _ARGUMENT.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
                 found += _cap_trust(append_path(self._from(call), full), trust)
         return _best(found)
 
-    def of(self, one: StatedEnd) -> tuple[PythonName, ...]:
+    def of(self, stated: StatedEnd) -> tuple[PythonName, ...]:
         """Return the names of the object that an end's name belongs to, including the path to it."""
-        path = end_detail(one, "path")
-        return append_path(self.root(one.file, end_detail(one, "in")), path)
+        path = end_detail(stated, "path")
+        return append_path(self.root(stated.file, end_detail(stated, "in")), path)
 
     def root(self, file: BridgeFile, root: str) -> tuple[PythonName, ...]:
         """Return the names of a root of a file."""
@@ -203,28 +207,28 @@ class Modules:
         if kind == "type":
             return self._type(file, root)
         if kind == "table":
-            return [n for one in self._table_uses.get((file.id, root), ()) for n in self._from(one)]
+            return [n for stated in self._table_uses.get((file.id, root), ()) for n in self._from(stated)]
         place, _, argument = name.partition(":")
         identity = file.ids.id_at(int(place or -1))
         calls = self._calls_by_parameter.get((identity, argument), ())
         return [named for call, trust in calls for named in _cap_trust(self._from(call), trust)]
 
-    def _from(self, one: StatedEnd) -> tuple[PythonName, ...]:
-        return append_path(self.root(one.file, end_detail(one, "in")), end_detail(one, "path"))
+    def _from(self, stated: StatedEnd) -> tuple[PythonName, ...]:
+        return append_path(self.root(stated.file, end_detail(stated, "in")), end_detail(stated, "path"))
 
     def _defined_module(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         """Return the names of a module that a `PyModuleDef` describes."""
-        one = self._modules.get((file.id, root))
-        if one is None:
+        stated = self._modules.get((file.id, root))
+        if stated is None:
             return []
-        if "." in one.end.name:
-            return [PythonName(one.end.name, Trust.EXACT)]
+        if "." in stated.end.name:
+            return [PythonName(stated.end.name, Trust.EXACT)]
         adding = self._additions.get((file.id, root), ())
         added = [named for other in adding for named in append_path(self._from(other), other.end.name)]
         if added:
             return added
         makers = self._initialises.get(file.id, [])
-        name = one.end.name or (makers[0].end.name if len(makers) == 1 else "")
+        name = stated.end.name or (makers[0].end.name if len(makers) == 1 else "")
         return self._extension(name, file) if name else []
 
     def _type(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
@@ -281,11 +285,11 @@ class Modules:
     def _built_extensions(self) -> list[tuple[str, str]]:
         """The extensions that build files name in full, with each of their sources."""
         found: list[tuple[str, str]] = []
-        for one in self._context.ends("extension", "builds"):
-            folder = one.file.path.rpartition("/")[0]
-            sources = [value for word, value in one.end.more if word == "source"]
+        for stated in self._context.ends("extension", "builds"):
+            folder = stated.file.path.rpartition("/")[0]
+            sources = [value for word, value in stated.end.more if word == "source"]
             paths = [posixpath.normpath(posixpath.join(folder, source)) for source in sources] or [""]
-            found.extend((one.end.name, path) for path in paths)
+            found.extend((stated.end.name, path) for path in paths)
         return found
 
     @cached_property
@@ -341,29 +345,29 @@ def _roots(kind: str, name: str) -> tuple[str, ...]:
 def _expand_macros(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
     """Yield ends with macros of other files replaced by their texts, without ends whose text is not known."""
     texts: dict[str, set[str]] = {}
-    for one in ends:
-        if one.end.says == "spells":
-            texts.setdefault(one.end.name, set()).add(one.end.text)
+    for stated in ends:
+        if stated.end.says == "spells":
+            texts.setdefault(stated.end.name, set()).add(stated.end.text)
 
     def spelled(found: re.Match[str]) -> str:
         known = texts.get(found[1], set())
         return next(iter(known)) if len(known) == 1 else found[0]
 
-    for one in ends:
-        name = _MACRO.sub(spelled, one.end.name) if "{" in one.end.name else one.end.name
+    for stated in ends:
+        name = _MACRO.sub(spelled, stated.end.name) if "{" in stated.end.name else stated.end.name
         if "{" not in name.replace("{@", ""):
-            yield one._replace(end=one.end._replace(name=name)) if name != one.end.name else one
-        elif one.end.says in ("type", "module"):
-            yield one._replace(end=one.end._replace(name=""))
+            yield stated._replace(end=stated.end._replace(name=name)) if name != stated.end.name else stated
+        elif stated.end.says in ("type", "module"):
+            yield stated._replace(end=stated.end._replace(name=""))
 
 
 def append_path(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...]:
     """Append a path to each name."""
-    return tuple(PythonName(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
+    return tuple(PythonName(f"{name.name}.{path}", name.trust) for name in names) if path else tuple(names)
 
 
 def _cap_trust(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, ...]:
-    return tuple(PythonName(one.name, min(one.trust, trust)) for one in names)
+    return tuple(PythonName(name.name, min(name.trust, trust)) for name in names)
 
 
 def _best(names: Iterable[PythonName]) -> tuple[PythonName, ...]:

@@ -224,14 +224,14 @@ def _merge_c3(lists: list[Order]) -> Order:
 
     If there is none, in which case Python would reject the class, take the first head.
     """
-    rests = Counter(one for order in lists for one in order[1:])
+    rests = Counter(pair for order in lists for pair in order[1:])
     heads = [0] * len(lists)
     found: dict[tuple[LoadedFlow, int], None] = {}
     while len(found) < _MAX_ANCESTORS:
         open_ = [order[head] for order, head in zip(lists, heads, strict=True) if head < len(order)]
         if not open_:
             break
-        found[next((one for one in open_ if not rests[one]), open_[0])] = None
+        found[next((pair for pair in open_ if not rests[pair]), open_[0])] = None
         for place, order in enumerate(lists):
             while heads[place] < len(order) and order[heads[place]] in found:
                 heads[place] += 1

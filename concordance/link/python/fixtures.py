@@ -32,7 +32,9 @@ class Fixtures:
 
     def names(self, file: LoadedFlow, function: int) -> list[str]:
         """Return the names that a test or fixture requests."""
-        return [file.names[file.left[one]] for one in file.related_expressions(function, SymbolRelation.ASKS)]
+        return [
+            file.names[file.left[expression]] for expression in file.related_expressions(function, SymbolRelation.ASKS)
+        ]
 
     def requested(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the fixtures that a test or another fixture requests."""

@@ -183,13 +183,14 @@ class ImplicitCalls:
         for members in file.members.values():
             for same in members.values():
                 functions = [one for one in same if file.kind(one) in FUNCTIONS and not self._is_accessor(file, one)]
-                for one in functions[1:]:
-                    yield file.id(one), file.id(functions[0]), EdgeKind.REPEATS
-                    yield file.id(functions[0]), file.id(one), EdgeKind.REPEATS
+                for function in functions[1:]:
+                    yield file.id(function), file.id(functions[0]), EdgeKind.REPEATS
+                    yield file.id(functions[0]), file.id(function), EdgeKind.REPEATS
 
     def _is_accessor(self, file: LoadedFlow, symbol: int) -> bool:
         """True if a function is the setter or deleter of a property, or a registered variant of a dispatcher."""
         names = {
-            self.classes.last_name(file, one) for one in file.related_expressions(symbol, SymbolRelation.DECORATOR)
+            self.classes.last_name(file, expression)
+            for expression in file.related_expressions(symbol, SymbolRelation.DECORATOR)
         }
         return bool(names & {"setter", "deleter", "register"})

@@ -180,14 +180,14 @@ class PythonLinker:
         targets = self.world.targets(file)
         tops = {_top(file.path)} | {_top(path) for target in targets for path in target.paths}
         is_test = _TEST_PATH.search(file.path) is not None
-        paths = {one: self.world.files[self.world.number_of_id(one)].path for one in ids}
+        paths = {identity: self.world.files[self.world.number_of_id(identity)].path for identity in ids}
         near = {file.path, *(path for target in targets for path in target.paths)}
         return [
-            one
-            for one in ids
-            if _top(paths[one]) in tops
-            and (is_test or not _TEST_PATH.search(paths[one]))
-            and (paths[one] in near or not _TEST_MODULE.search(paths[one]))
+            identity
+            for identity in ids
+            if _top(paths[identity]) in tops
+            and (is_test or not _TEST_PATH.search(paths[identity]))
+            and (paths[identity] in near or not _TEST_MODULE.search(paths[identity]))
         ]
 
     def _is_receiver_known(self, values: Values) -> bool:

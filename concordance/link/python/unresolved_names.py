@@ -163,7 +163,7 @@ class UnresolvedNames:
         values = module.values[variable] if variable is not None else []
         imports = [module.left[value] for value in values if module.op[value] == Op.IMPORT]
         reexports = self._values.classes.reexports
-        if not imports or any(reexports.import_target(module, one) is not None for one in imports):
+        if not imports or any(reexports.import_target(module, imported) is not None for imported in imports):
             return ""
         return self._missing_import(module, imports, depth)
 
@@ -175,7 +175,7 @@ class UnresolvedNames:
         imports, reexports = [file.left[value] for value in values], self._values.classes.reexports
         return (
             self._missing_import(file, imports)
-            if all(reexports.import_target(file, one) is None for one in imports)
+            if all(reexports.import_target(file, imported) is None for imported in imports)
             else ""
         )
 

@@ -185,7 +185,7 @@ def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
     rows = [one for one in book_plan.ordered if one.folder.startswith(start)]
     if not rows:
         return []
-    items = [Item([chapter_ref(index, one), ": ", *describe_folder(index, one.folder)]) for one in rows]
+    items = [Item([chapter_ref(index, row), ": ", *describe_folder(index, row.folder)]) for row in rows]
     return [Text(["Parts with their own chapters:"]), Items(items)]
 
 

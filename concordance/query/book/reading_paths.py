@@ -139,7 +139,7 @@ def _worth_of_instance(index: Index, path: str) -> float:
     returns a reference to (`static Dispatcher& singleton()`).
     """
     symbols = outline(index, path).symbols
-    types = {one.name: place for place, one in enumerate(symbols) if one.kind in TYPE_KINDS and not one.declaration}
+    types = {head.name: place for place, head in enumerate(symbols) if head.kind in TYPE_KINDS and not head.declaration}
     accessors: dict[str, list[int]] = {}
     for place, symbol in enumerate(symbols):
         name = _type_of_instance(symbol)

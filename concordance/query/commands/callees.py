@@ -34,8 +34,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     for symbol in symbols[:_MAX_DEFINITIONS]:
         found, names = callees(index, symbol, requested_trust(page))
         unknown.update(names)
-        for one in found:
-            rows.setdefault(one.place.id, call_row(index, one))
+        for call in found:
+            rows.setdefault(call.place.id, call_row(index, call))
     answered = paginate(list(rows.values()), ("path", "line", "called", "trust", "by"), page)
     return answered._replace(note=_note(index, symbols, len(rows), unknown))
 
@@ -52,5 +52,7 @@ def _note(index: Index, symbols: list[SymbolPlace], resolved: int, unknown: Coun
         count = sum(unknown.values())
         parts.append(f"{count_noun(count, 'call')} without a known definition in the repository: {most}")
     elif not resolved:
-        parts.append(f"no calls in {', '.join(display_name(index, one) for one in symbols[:3]) or 'a declaration'}")
+        parts.append(
+            f"no calls in {', '.join(display_name(index, symbol) for symbol in symbols[:3]) or 'a declaration'}"
+        )
     return "; ".join(parts)

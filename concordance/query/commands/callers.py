@@ -32,7 +32,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     found, total, cursor = callers_page(index, symbols, requested_trust(page), page)
     note = add_unresolved_note(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
     return Answer(
-        [call_row(index, one) for one in found], ("path", "line", "called", "trust", "by"), total, cursor, note
+        [call_row(index, call) for call in found], ("path", "line", "called", "trust", "by"), total, cursor, note
     )
 
 

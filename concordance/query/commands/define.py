@@ -39,16 +39,16 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         if POSITION.fullmatch(argument) is not None
         else resolved.resolutions
     )
-    via = ("via",) if any(one.via for one in found) else ()
+    via = ("via",) if any(resolution.via for resolution in found) else ()
     columns = ("path", "line", "col", "called", "kind", "trust", "by", *via)
-    rows = [_row(index, one) for one in found]
+    rows = [_row(index, resolution) for resolution in found]
     known = {(row["path"], row["line"]) for row in rows}
     rows += [row for row in variable if (row["path"], row["line"]) not in known]
     return paginate(rows, columns, page)._replace(note=resolved.note)
 
 
-def _row(index: Index, one: Resolution) -> Row:
-    place = one.place
+def _row(index: Index, resolution: Resolution) -> Row:
+    place = resolution.place
     return {
         "path": place.path,
         "line": place.line,
@@ -56,8 +56,8 @@ def _row(index: Index, one: Resolution) -> Row:
         "name": name_of(place),
         "qualified": full_name(place),
         "kind": "module" if place.kind == "file" else place.kind,
-        "trust": one.trust.name.lower(),
-        "by": one.by,
-        "via": [{"path": path, "line": line} for path, line in one.via],
+        "trust": resolution.trust.name.lower(),
+        "by": resolution.by,
+        "via": [{"path": path, "line": line} for path, line in resolution.via],
         "called": display_name(index, place),
     }

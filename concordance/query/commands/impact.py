@@ -65,7 +65,7 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
             file = index.open_file(path)
             symbols, ids = file.symbols, file.ids
             for first, last in stretches:
-                at = [n for n, one in enumerate(symbols) if one.start_line <= last and first <= one.end_line]
+                at = [n for n, symbol in enumerate(symbols) if symbol.start_line <= last and first <= symbol.end_line]
                 around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed
                 found.update((ids.id_at(n), None) for n in at if n not in around)
                 if not at:
@@ -90,10 +90,10 @@ def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
     found = places(index, starts)
     for place in list(found.values()):
         if place.kind in CONTAINER_KINDS:
-            found.update((one.id, one) for one in members_of(index, place) if one.id not in found)
+            found.update((symbol.id, symbol) for symbol in members_of(index, place) if symbol.id not in found)
     owners = [place for place in found.values() if place.kind in EXECUTABLE_KINDS and index.facts.overridden(place.id)]
     for place in owners:
-        found.update((one.id, one) for one in around(index, place))
+        found.update((symbol.id, symbol) for symbol in around(index, place))
     return list(found)
 
 
@@ -148,15 +148,15 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     shown = affected_symbols(index, found[start : start + page.limit], walk)
     rows: list[Row] = [
         {
-            "path": one.place.path,
-            "line": one.place.line,
-            "qualified": full_name(one.place) if one.place.name else "",
-            "distance": one.steps,
-            "why": one.why,
-            "run": one.run,
-            "called": display_name(index, one.place) if one.place.name else "",
+            "path": affected.place.path,
+            "line": affected.place.line,
+            "qualified": full_name(affected.place) if affected.place.name else "",
+            "distance": affected.steps,
+            "why": affected.why,
+            "run": affected.run,
+            "called": display_name(index, affected.place) if affected.place.name else "",
         }
-        for one in shown
+        for affected in shown
     ]
     if not found and argument is not None:
         unread = unread_languages(index)

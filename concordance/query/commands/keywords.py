@@ -75,10 +75,10 @@ def _definitions(path: str, extracted: FileFacts) -> list[Row]:
 
 def _imports(path: str, extracted: FileFacts) -> list[Row]:
     lines: dict[str, int] = {}
-    for one in extracted.imports:
-        lines.setdefault(one.module, one.line)
-        if one.name and one.name != "*":
-            lines.setdefault(one.name, one.line)
+    for imported in extracted.imports:
+        lines.setdefault(imported.module, imported.line)
+        if imported.name and imported.name != "*":
+            lines.setdefault(imported.name, imported.line)
     uses = _uses(extracted, Role.IMPORT)
     return [_row(name, "import", path, line, uses[name], DEPENDENCIES) for name, line in lines.items()]
 

@@ -32,14 +32,14 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     found = find_suspects(index, text, page.options["number"])
     rows = [
         {
-            "path": one.path,
-            "line": one.line,
-            "symbol": full_name(one.symbol) if one.symbol is not None else "",
-            "kind": one.symbol.kind if one.symbol is not None else "file",
-            "score": round(one.score, 3),
-            "reasons": one.reasons,
+            "path": suspect.path,
+            "line": suspect.line,
+            "symbol": full_name(suspect.symbol) if suspect.symbol is not None else "",
+            "kind": suspect.symbol.kind if suspect.symbol is not None else "file",
+            "score": round(suspect.score, 3),
+            "reasons": suspect.reasons,
         }
-        for one in found
+        for suspect in found
     ]
     note = "" if rows else f"no match for anything in the report: {files_searched(index)}"
     return paginate(rows, _COLUMNS, page)._replace(note=note)

@@ -70,7 +70,7 @@ def _symbol_and_variable_uses(
 
 
 def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> Answer:
-    symbols = with_counterparts(index, [one.place for one in question.resolutions if one.best])
+    symbols = with_counterparts(index, [resolution.place for resolution in question.resolutions if resolution.best])
     found = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
     note = "" if found.total else f"no uses of {display_name(index, first)}: {searched(index, first.language)}"
@@ -82,8 +82,10 @@ def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> 
 def _languages_note(index: Index, symbols: list[SymbolPlace]) -> str:
     """Say which definitions are meant if they are of several languages."""
     names: dict[str, dict[str, None]] = {}
-    for one in symbols:
-        names.setdefault(language_of(one.language).title, {}).setdefault(display_name(index, one) or full_name(one))
+    for symbol in symbols:
+        names.setdefault(language_of(symbol.language).title, {}).setdefault(
+            display_name(index, symbol) or full_name(symbol)
+        )
     if len(names) < 2:
         return ""
     parts = []
@@ -93,12 +95,12 @@ def _languages_note(index: Index, symbols: list[SymbolPlace]) -> str:
     return f"uses of the definitions in {', '.join(parts)}; for one of them, give its full name or PATH:LINE:COL"
 
 
-def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:
+def _local_uses(index: Index, resolution: Resolution, page: AnswerPage) -> Answer:
     """Return the other occurrences of a local variable in its scope."""
-    file = index.open_file(one.place.path)
+    file = index.open_file(resolution.place.path)
     claim = LinkedTarget(0, Trust.EXACT, "scope")
-    uses = [Reference(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
-    uses = [use for use in uses if file.position_of(use.place)[:2] != (one.place.line, one.place.col)]
+    uses = [Reference(file, place, claim) for place in file.bound_in(resolution.scope, resolution.place.name)]
+    uses = [use for use in uses if file.position_of(use.place)[:2] != (resolution.place.line, resolution.place.col)]
     start = page_start(page, len(uses))
     end = start + page.limit
     return Answer(list(_rows(index, uses[start:end])), _COLUMNS, len(uses), str(end) if end < len(uses) else "")

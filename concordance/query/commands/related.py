@@ -22,8 +22,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     file = index.file(argument)
     name = file.path.rpartition("/")[2]
     rows: list[Row] = [
-        {"path": one.path, "reasons": [reason.describe(name) for reason in one.reasons], "score": one.score}
-        for one in index.neighbours.of(file)
+        {"path": related.path, "reasons": [reason.describe(name) for reason in related.reasons], "score": related.score}
+        for related in index.neighbours.of(file)
     ]
     note = "" if rows else f"no files related to {file.path} found: {files_searched(index)}"
     return paginate(rows, ("path", "score", "reasons"), page)._replace(note=note)

@@ -85,7 +85,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(target, File) and len(target) > _MAX_METHODS:
         note = f"overridden methods were followed for {_MAX_METHODS} of {len(target):,}: qualify NAME to get the others"
-    rows = _rows(index, [(*first[one.id], one.how) for one in ranked[start:end]])
+    rows = _rows(index, [(*first[test.id], test.how) for test in ranked[start:end]])
     return Answer(rows, _COLUMNS, len(ranked), str(end) if end < len(ranked) else "", note)
 
 
@@ -97,7 +97,7 @@ def nearest_tests(index: Index, asked: Sequence[SymbolPlace], count: int, edges:
     reached, walk = find_reaching(index, with_members(index, asked), Category.TEST, edges)
     first = {row.id: row for row in reversed(reached)}
     ranked = symbol_subject(index, asked).rank((row.id, row.steps) for row in first.values())[:count]
-    return _rows(index, [(first[one.id], walk, one.how) for one in ranked])
+    return _rows(index, [(first[test.id], walk, test.how) for test in ranked])
 
 
 def _rows(index: Index, reached: Sequence[_Reached]) -> list[Row]:

@@ -31,7 +31,7 @@ def documented(symbols: Sequence[Symbol | SymbolHead], place: int) -> int:
     symbol = symbols[spoken]
     if symbol.doc or not (is_overload(symbol.modifiers) or _NAMESAKE.search(symbol.key)):
         return spoken
-    stubs = (one for one in _namesakes(symbols, spoken) if is_overload(symbols[one].modifiers))
+    stubs = (namesake for namesake in _namesakes(symbols, spoken) if is_overload(symbols[namesake].modifiers))
     return next((one for one in stubs if symbols[one].doc), spoken)
 
 

@@ -60,24 +60,33 @@ class AffectedTests(NamedTuple):
 def find_affected_tests(index: Index, symbols: SymbolChanges) -> AffectedTests:
     """Return the tests that a change affects, nearest first."""
     touched = [
-        ChangeRow("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line":
-        one.after.line},
-            ", ".join(one.what) or "moved or renamed")
-        for one in symbols.changed if one.after.test
-    ]  # fmt: skip
-    touched += [
-        ChangeRow("added", "test", one.path, one.qualified, None, {"line": one.line})
-        for one in symbols.added
-        if one.test
+        ChangeRow(
+            "changed",
+            "test",
+            change.after.path,
+            change.after.qualified,
+            {"line": change.before.line},
+            {"line": change.after.line},
+            ", ".join(change.what) or "moved or renamed",
+        )
+        for change in symbols.changed
+        if change.after.test
     ]
     touched += [
-        ChangeRow("removed", "test", one.path, one.qualified, {"line": one.line}) for one in symbols.removed if one.test
+        ChangeRow("added", "test", symbol.path, symbol.qualified, None, {"line": symbol.line})
+        for symbol in symbols.added
+        if symbol.test
+    ]
+    touched += [
+        ChangeRow("removed", "test", symbol.path, symbol.qualified, {"line": symbol.line})
+        for symbol in symbols.removed
+        if symbol.test
     ]
     store = DefinitionLookup(index)
     starts: dict[int, None] = {}
-    for one in symbols.changed:
-        if set(one.what) != {"doc"} and one.after.kind in _RUN and not one.after.test:
-            starts.update(dict.fromkeys(store.ids((one.after, one.before))))
+    for change in symbols.changed:
+        if set(change.what) != {"doc"} and change.after.kind in _RUN and not change.after.test:
+            starts.update(dict.fromkeys(store.ids((change.after, change.before))))
     for part in (*symbols.added, *symbols.removed):
         if part.kind in _RUN and not part.test:
             starts.update(dict.fromkeys(store.ids((part,))))
@@ -201,12 +210,14 @@ def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, pages: 
     store, after = DefinitionLookup(index), comparison.sides[1].entries
     seen: list[tuple[list[int], str, str, str]] = []
     moved = {(row.path, row.qualified): row.change for row in symbols.rows if row.change in ("moved", "renamed")}
-    for one in symbols.changed:
-        change = moved.get((one.after.path, one.after.qualified)) or next(
-            (w for w in one.what if w in _INTERFACE_CHANGES), ""
+    for changed in symbols.changed:
+        change = moved.get((changed.after.path, changed.after.qualified)) or next(
+            (w for w in changed.what if w in _INTERFACE_CHANGES), ""
         )
         if change:
-            seen.append((store.ids((one.after, one.before)), one.after.qualified, change, one.after.path))
+            seen.append(
+                (store.ids((changed.after, changed.before)), changed.after.qualified, change, changed.after.path)
+            )
     seen += [(store.ids((part,)), part.qualified, "removed", part.path) for part in symbols.removed]
     for ids, name, change, defined_in in seen:
         users = {index.path_of(user) for identity in ids for user, _, _ in index.facts.users(identity)}

@@ -73,20 +73,20 @@ class Resolver:
             self._resolve[module.__name__] = module.imports(self.tree)
         resolve = self._resolve[module.__name__]
         found: dict[str, DependencySite] = {}
-        for one, waits in imports:
-            target = self._target(resolve, path, language, one)
+        for imported, waits in imports:
+            target = self._target(resolve, path, language, imported)
             if target and target != path and (target not in found or found[target].waits > waits):
-                found[target] = DependencySite(one.line, waits)
+                found[target] = DependencySite(imported.line, waits)
         return found
 
-    def _target(self, resolve: Callable[[str, Import], Target], path: str, language: str, one: Import) -> str:
-        target = resolve(path, one)
+    def _target(self, resolve: Callable[[str, Import], Target], path: str, language: str, imported: Import) -> str:
+        target = resolve(path, imported)
         if target.origin != Origin.REPOSITORY or not target.paths:
             return ""
         first = target.paths[0]
         if language_of(language).imports_folders and len(target.paths) > 1:
             return first.rpartition("/")[0] + "/"
-        return self._module(first, one.name) if language == "python" and one.name not in ("", "*") else first
+        return self._module(first, imported.name) if language == "python" and imported.name not in ("", "*") else first
 
     def _module(self, package: str, name: str) -> str:
         """Return the file of a module in a package; the package's own file if the name is not a module."""
@@ -115,16 +115,18 @@ class ImportNameFilter:
     def __bool__(self) -> bool:
         return bool(self._around)
 
-    def by(self, one: Import) -> bool:
+    def by(self, imported: Import) -> bool:
         """True if an import may refer to one of the files."""
-        around, module = self._around, one.module
-        if one.name not in around and not any(module.rpartition(sign)[2] in around for sign in _SIGNS):
+        around, module = self._around, imported.module
+        if imported.name not in around and not any(module.rpartition(sign)[2] in around for sign in _SIGNS):
             return False
-        parts = [part for part in _APART.split(one.module) if part]
-        names = [*parts, one.name] if one.name not in ("", "*") else parts
+        parts = [part for part in _APART.split(imported.module) if part]
+        names = [*parts, imported.name] if imported.name not in ("", "*") else parts
         ends = [names[:count] for count in (len(parts), len(names)) if count]
-        last = one.module.rpartition("/")[2]
-        ends.append([*_APART.split(one.module.rpartition("/")[0])[-1:], last] if "/" in one.module else [last])
+        last = imported.module.rpartition("/")[2]
+        ends.append(
+            [*_APART.split(imported.module.rpartition("/")[0])[-1:], last] if "/" in imported.module else [last]
+        )
         return any(self._fits(end) for end in ends)
 
     def _fits(self, end: list[str]) -> bool:
@@ -132,11 +134,11 @@ class ImportNameFilter:
         return around is not None and (len(end) < 2 or end[-2] in around or end[-2] in ("", "..", "."))
 
 
-def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
+def waits(imported: Import, scopes: tuple[Scope, ...]) -> bool:
     """True if an import is deferred: not executed when its file is loaded."""
-    if one.form == "type" or UNLOADED_CONDITION.match(one.condition):
+    if imported.form == "type" or UNLOADED_CONDITION.match(imported.condition):
         return True
-    scope = one.scope
+    scope = imported.scope
     while 0 < scope < len(scopes):
         if scopes[scope].kind in DEFERRING_SCOPES:
             return True
@@ -227,11 +229,11 @@ def changed_cycles(
         if ring in same:
             continue
         parents = [one for one in left if len(set(one) & set(ring)) > 1]
-        joined = sorted(set(ring) - {path for one in parents for path in one})
+        joined = sorted(set(ring) - {path for parent in parents for path in parent})
         if not parents:
             found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files now depend on one another"))
         elif joined or len(parents) > 1:
-            was = tuple(sorted({path for one in parents for path in one}))
+            was = tuple(sorted({path for parent in parents for path in parent}))
             reason = f"joined by {_first_few(joined)}" if joined else f"{len(parents)} cycles merged"
             found.append(DependencyChange(True, ring, was, 0, reason))
     for ring in left:
@@ -273,7 +275,7 @@ class DependencySides:
         self._unsure = {
             path
             for path, read in comparison.differing_from_store.items()
-            if any(self._named.by(one) for one, _ in read.imports)
+            if any(self._named.by(imported) for imported, _ in read.imports)
         }
 
     def webs(self) -> tuple[DependencyGraph, DependencyGraph]:
@@ -328,7 +330,9 @@ class DependencySides:
             there = resolver.tree.files
             files = dict(mine[side])
             loads = {
-                path: [one for one in targets if one in there] for path, targets in stored.items() if path in settled
+                path: [target for target in targets if target in there]
+                for path, targets in stored.items()
+                if path in settled
             }
             for path in doubtful:
                 either = mine[0][path].keys() | mine[1][path].keys()
@@ -351,9 +355,9 @@ class DependencySides:
                 continue
             named = self._index.facts.names_in(path)
             imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
-            affected = [one for one in imports if self._named.by(one)]
+            affected = [imported for imported in imports if self._named.by(imported)]
             if affected:
-                found[path] = tuple((one, waits(one, named.scopes)) for one in affected)
+                found[path] = tuple((imported, waits(imported, named.scopes)) for imported in affected)
         return found
 
 

@@ -204,8 +204,8 @@ class _Pools:
         score = symbol_similarity(before, after)
         if before.kind in TYPE_KINDS and after.kind in TYPE_KINDS:
             sets = [
-                {part.name for part in side.get(_at(one), ())}
-                for side, one in ((self._old, before), (self._new, after))
+                {part.name for part in side.get(_at(symbol), ())}
+                for side, symbol in ((self._old, before), (self._new, after))
             ]
             common = len(sets[0] & sets[1])
             if common >= _MEMBERS:

@@ -291,7 +291,7 @@ def _cycles(answer: DiffReport) -> list[Block]:
     for row in answer.cycles:
         place = row.after or row.before or {}
         members = place["files"]
-        paths = [str(one) for one in members] if isinstance(members, list) else []
+        paths = [str(member) for member in members] if isinstance(members, list) else []
         more = f" and {len(paths) - _MAX_NAMED:,} more" if len(paths) > _MAX_NAMED else ""
         items.append(
             Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MAX_NAMED]]), more])

@@ -105,7 +105,7 @@ def build_review(index: Index, report: DiffReport, statements: list[ChangeRow], 
     references = _references(index, report, changed, remarks := list(notes))
     commands = join_commands(_first_tests(index, report, references))
     return Review(
-        report, references, [ChangeRow("run first", "command", "", one) for one in commands],
+        report, references, [ChangeRow("run first", "command", "", command) for command in commands],
         list(_documents(index, report, changed)), list(_owners(index, report)), statements, remarks,
     )  # fmt: skip
 
@@ -146,7 +146,9 @@ def _place_of(index: Index, row: ChangeRow) -> SymbolPlace | None:
     if row.after is None or index.facts.file(row.path) is None:
         return None
     line, name = row.after["line"], re.split(r"\.|::", row.qualified)[-1]
-    return next((one for one in index.facts.symbols_in(row.path) if one.line == line and one.name == name), None)
+    return next(
+        (symbol for symbol in index.facts.symbols_in(row.path) if symbol.line == line and symbol.name == name), None
+    )
 
 
 def _changed_names(index: Index, report: DiffReport) -> Iterator[_ChangedName]:
@@ -164,7 +166,7 @@ def _changed_names(index: Index, report: DiffReport) -> Iterator[_ChangedName]:
         known = best.get((row.path, row.qualified))
         if known is None or _ORDER.index(row.change) < _ORDER.index(known.change):
             best[row.path, row.qualified] = name
-    yield from sorted(best.values(), key=lambda one: (_ORDER.index(one.change), one.path, one.name))
+    yield from sorted(best.values(), key=lambda changed: (_ORDER.index(changed.change), changed.path, changed.name))
 
 
 def _words(index: Index, name: str) -> tuple[str, ...]:
@@ -219,16 +221,16 @@ def _changed_ranges(report: DiffReport) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _named(index: Index, one: _ChangedName) -> Iterator[Row]:
+def _named(index: Index, changed: _ChangedName) -> Iterator[Row]:
     """Yield the lines of other files that name a definition which is gone: files that import its file, or that the
     linker knows no definition for."""
-    last = re.split(r"\.|::", one.name)[-1]
-    language = index.language_of(one.path) if one.path in index.ids_by_path else ""
+    last = re.split(r"\.|::", changed.name)[-1]
+    language = index.language_of(changed.path) if changed.path in index.ids_by_path else ""
     if any(language in ("", place.language) for place in index.facts.symbols_named(last)):
         return  # another definition has the name, so a mention of it may mean that one
     pattern = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
-    importers = {index.path_of(user) for _, user, _, _, _ in index.facts.users_of_file(one.path)}
-    for path in sorted(importers - {one.path}):
+    importers = {index.path_of(user) for _, user, _, _, _ in index.facts.users_of_file(changed.path)}
+    for path in sorted(importers - {changed.path}):
         file = index.open_file(path)
         for number, line in enumerate(file.lines() or (), 1):
             if pattern.search(line):

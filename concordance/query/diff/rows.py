@@ -50,7 +50,7 @@ class SymbolChanges(NamedTuple):
 def file_rows(comparison: Comparison) -> list[ChangeRow]:
     """Return files that were added, removed, renamed or changed, and those that could not be compared."""
     rows = [_file(pair) for pair in comparison.pairs]
-    rows += [ChangeRow("not compared", "file", one.path, why=one.reason) for one in comparison.unread]
+    rows += [ChangeRow("not compared", "file", unread.path, why=unread.reason) for unread in comparison.unread]
     return sorted(rows, key=lambda row: (_FILES.index(row.change), row.path))
 
 
@@ -104,18 +104,18 @@ def _why(file: File) -> str:
 def symbol_changes(comparison: Comparison) -> SymbolChanges:
     """Return definitions that were added, removed, moved or renamed, and the differences of the others."""
     found = find_moves([pair.unpaired for pair in comparison.pairs], comparison.renamed)
-    changed = [one for pair in comparison.pairs for one in pair.changed]
-    rows = [_change_row("moved", *one, f"from {_former_place(*one)}") for one in found.moved]
-    rows += [_change_row("renamed", *one, f"from {_former_place(*one)}") for one in found.renamed]
+    changed = [change for pair in comparison.pairs for change in pair.changed]
+    rows = [_change_row("moved", *pair, f"from {_former_place(*pair)}") for pair in found.moved]
+    rows += [_change_row("renamed", *pair, f"from {_former_place(*pair)}") for pair in found.renamed]
     pairs = [*found.moved, *found.renamed, *found.inside]
     changed += [ChangedSymbol(before, after, differing_aspects(before, after)) for before, after in pairs]
-    rows += [row for one in changed for row in _differences(one)]
+    rows += [row for change in changed for row in _differences(change)]
     rows += [
         ChangeRow("removed", _kind_of(part), part.path, part.qualified, _place(part), None) for part in found.removed
     ]
     rows += [ChangeRow("added", _kind_of(part), part.path, part.qualified, None, _place(part)) for part in found.added]
     rows.sort(key=_order)
-    shown = [one for one in changed if one.what or (one.before, one.after) in _pairs(found)]
+    shown = [change for change in changed if change.what or (change.before, change.after) in _pairs(found)]
     return SymbolChanges(rows, shown, found.removed, found.added)
 
 
@@ -148,9 +148,9 @@ def _change_row(change: str, before: ComparableSymbol, after: ComparableSymbol, 
     return ChangeRow(change, after.kind, after.path, after.qualified, _place(before), _place(after), why)
 
 
-def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
-    before, after = one.before, one.after
-    for what in one.what:
+def _differences(change: ChangedSymbol) -> Iterator[ChangeRow]:
+    before, after = change.before, change.after
+    for what in change.what:
         row = _change_row(what, before, after, "")
         if what == "doc":
             row = row._replace(
@@ -182,12 +182,12 @@ def file_dependency_rows(changes: list[DependencyChange], comparison: Comparison
     """Return dependencies between files that were gained or lost, with the reason if the user's file did not change."""
     rows, changed = [], {read.file.path for pair in comparison.pairs for read in (pair.before, pair.after) if read}
     after = comparison.sides[1].entries
-    for one, row in zip(changes, dependency_rows(changes, "dependency"), strict=True):
-        user, target = one.members
+    for change, row in zip(changes, dependency_rows(changes, "dependency"), strict=True):
+        user, target = change.members
         reason = row.why
         if user not in changed:
-            why = "its import now resolves to this target" if one.gained else "its import now resolves elsewhere"
-            if not one.gained and target not in after:
+            why = "its import now resolves to this target" if change.gained else "its import now resolves elsewhere"
+            if not change.gained and target not in after:
                 why = (
                     f"{target} was renamed, but the import was not changed"
                     if target in comparison.renamed
@@ -201,11 +201,11 @@ def file_dependency_rows(changes: list[DependencyChange], comparison: Comparison
 def cycle_rows(changes: Iterable[DependencyChange]) -> list[ChangeRow]:
     """Return cycles that appeared, grew, shrank or disappeared."""
     rows = []
-    for one in changes:
-        before: ChangePlace | None = {"files": list(one.before)} if one.before else None
-        after: ChangePlace | None = {"files": list(one.members)} if one.members else None
-        path = (one.members or one.before)[0]
-        rows.append(ChangeRow("gained" if one.gained else "lost", "cycle", path, "", before, after, one.why))
+    for change in changes:
+        before: ChangePlace | None = {"files": list(change.before)} if change.before else None
+        after: ChangePlace | None = {"files": list(change.members)} if change.members else None
+        path = (change.members or change.before)[0]
+        rows.append(ChangeRow("gained" if change.gained else "lost", "cycle", path, "", before, after, change.why))
     return rows
 
 
@@ -240,7 +240,7 @@ def _shown_findings(index: Index, read: ReadFile | None) -> Mapping[tuple[str, s
     silent = ruleset.rules().keys() - {
         rule.id for rule in active_rules(index).checked(read.file.language, read.file.path)
     }
-    for one in read.findings:
-        if one.by not in silent:
-            found.setdefault((one.by, one.message), []).append(one)
+    for finding in read.findings:
+        if finding.by not in silent:
+            found.setdefault((finding.by, finding.message), []).append(finding)
     return found

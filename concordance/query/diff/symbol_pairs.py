@@ -50,7 +50,9 @@ def pair_symbols(
     gone, come = {pair[0].place for pair in pairs}, {pair[1].place for pair in pairs}
     inside = [_below(side, root) for side, root in zip((before, after), roots, strict=True)]
     return PairedSymbols(
-        pairs, [one for one in inside[0] if one.place not in gone], [one for one in inside[1] if one.place not in come]
+        pairs,
+        [symbol for symbol in inside[0] if symbol.place not in gone],
+        [symbol for symbol in inside[1] if symbol.place not in come],
     )
 
 

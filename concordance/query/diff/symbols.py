@@ -114,8 +114,8 @@ def outside(facts: FileFacts, text: str, language: str) -> int:
     taken = bytearray(len(lines) + 2)
     for first, last in _inside(facts.symbols).get(-1, ()):
         taken[first : last + 1] = b"\1" * (min(last, len(lines)) - first + 1)
-    for one in facts.imports:
-        taken[min(one.line, len(lines))] = 1
+    for imported in facts.imports:
+        taken[min(imported.line, len(lines))] = 1
     kept = (line for number, line in enumerate(lines, 1) if not taken[number])
     return _digest(_without_layout(_undocumented(kept, facts.doc), language, 0))
 

@@ -90,4 +90,4 @@ def most_used(
     definitions: Iterable[UsedDefinition], limit: int, kinds: frozenset[Kind] | None = None
 ) -> list[UsedDefinition]:
     """Return the most used definitions, of any kind or of certain kinds."""
-    return sorted(one for one in definitions if kinds is None or one.kind in kinds)[:limit]
+    return sorted(definition for definition in definitions if kinds is None or definition.kind in kinds)[:limit]

@@ -109,14 +109,16 @@ def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
 
     Private definitions are shown only if there are no public ones, and those in tests only of a folder of tests.
     """
-    rows = [one for one in folder_definitions(index).all[folder.path].used_definitions if one.times > 1]
+    rows = [
+        definition for definition in folder_definitions(index).all[folder.path].used_definitions if definition.times > 1
+    ]
     if not folder.mostly(Category.TEST):
-        rows = [one for one in rows if index.category_of(one.path) != Category.TEST] or rows
+        rows = [definition for definition in rows if index.category_of(definition.path) != Category.TEST] or rows
     found: dict[str, Piece] = {}
     private: dict[str, Piece] = {}
-    for one in rows:
-        kind = found if outline(index, one.path).symbols[one.place].public else private
-        ref = ref_of(index, one.id, short=True)
+    for definition in rows:
+        kind = found if outline(index, definition.path).symbols[definition.place].public else private
+        ref = ref_of(index, definition.id, short=True)
         kind.setdefault(ref.label, ref)
         if len(found) == limit:
             break

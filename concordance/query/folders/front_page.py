@@ -271,12 +271,14 @@ def build_and_test(index: Index) -> list[Block]:
     whole = test_files(index)
     if root.tests or whole:
         inner = [folders(index).all[path] for path in root.folders]
-        where = [one for one in inner if one.mostly(Category.TEST) and one.tests > root.tests * _SHARE_OF_TESTS]
+        where = [
+            folder for folder in inner if folder.mostly(Category.TEST) and folder.tests > root.tests * _SHARE_OF_TESTS
+        ]
         pieces: list[Piece] = [tests_in_words(root.tests, whole)]
-        inside = sum(one.tests for one in where)
+        inside = sum(folder.tests for folder in where)
         if inside:
             pieces += [" in " if inside == root.tests else f", {inside:,} of them in "]
-            pieces += join_in_sentence([Ref(To.INDEX, one.path, "", one.path) for one in where])
+            pieces += join_in_sentence([Ref(To.INDEX, folder.path, "", folder.path) for folder in where])
         pieces += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
         commands = _commands(index)
         items.append(Item([Strong("Test"), ": ", *pieces, *(["; to run some of them:"] if commands else [])]))

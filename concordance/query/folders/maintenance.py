@@ -69,10 +69,10 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
     items: list[Item] = []
     commands: list[str] = []
     inside = set(files)
-    own = sorted(chain.from_iterable(one.tests for one in worked))
+    own = sorted(chain.from_iterable(upkeep.tests for upkeep in worked))
     outside: Counter[str] = Counter()
     reached = 0
-    for every in chain.from_iterable(one.testers for one in worked):
+    for every in chain.from_iterable(upkeep.testers for upkeep in worked):
         rows = [row for row in every if row[0] not in inside]
         reached += bool(rows)
         for test, times in rows:
@@ -144,9 +144,9 @@ def _builders_by_path(index: Index) -> dict[str, list[int]]:
     builds = {file for file, _, _, category in index.file_rows if category == Category.BUILD}
     uses = index.neighbours.all_uses
     found = {}
-    for target in {one for file in builds for one in uses.get(file, ())}:
+    for target in {use for file in builds for use in uses.get(file, ())}:
         users = {user for user, _ in index.graph.users(target)}
-        found[index.path_of_file(target)] = [one for one in users if index.file_id(index.path_of(one)) in builds]
+        found[index.path_of_file(target)] = [user for user in users if index.file_id(index.path_of(user)) in builds]
     return found
 
 

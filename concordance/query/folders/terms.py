@@ -60,13 +60,15 @@ def distinctive_terms(index: Index, paths: Sequence[str]) -> list[Block]:
     with index.reads.not_recording():  # the caller already depends on everything below the folder
         terms_by_folder = [_folder_terms(index, folder) for folder in paths]
         count = sum(len(index.files_in(folder)) for folder in paths)
-    files = Counter(chain.from_iterable(one.texts for one in terms_by_folder))
+    files = Counter(chain.from_iterable(terms.texts for terms in terms_by_folder))
     best = _best(files, index.census.files_per_term, 1 if count < _SMALL_FOLDER else 2)
     if not best:
         return []
     shown = set(best)
     rows = sorted(
-        (row for one in terms_by_folder for row in one.stands if row[1] in shown), key=lambda row: row[:2], reverse=True
+        (row for terms in terms_by_folder for row in terms.stands if row[1] in shown),
+        key=lambda row: row[:2],
+        reverse=True,
     )
     by_text = {text: (path, term) for path, text, term in rows}  # sorted in reverse, so that the first path wins
     pieces: list[Piece] = [f"{text} ({by_text[text][1].stands_for})" if text in by_text else text for text in best]

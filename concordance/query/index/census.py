@@ -127,7 +127,11 @@ class Census:
     def symbols(self, file: CensusFile) -> SymbolIds | list[int]:
         """Return the ids of a file's symbols that have keys, in the order of the text."""
         ids = self._tables.symbol_ids[file.id]
-        return [one for one in ids if self._tables.keys[one]] if file.id in self._files_without_keys else ids
+        return (
+            [identity for identity in ids if self._tables.keys[identity]]
+            if file.id in self._files_without_keys
+            else ids
+        )
 
     @shared_property(Aspect.TEXT)
     def _files_without_keys(self) -> set[int]:
@@ -137,7 +141,9 @@ class Census:
     def code_symbols(self) -> IdsByText:
         """Up to two code symbols of each name: enough to know whether there is one, and whether it is the only one."""
         rows = self.facts.ids_by_name()
-        return IdsByText(((name, one) for name, ids in rows for one in self.first_code_symbols(ids)), self.name_of)
+        return IdsByText(
+            ((name, symbol) for name, ids in rows for symbol in self.first_code_symbols(ids)), self.name_of
+        )
 
     def first_code_symbols(self, ids: list[int]) -> Iterator[int]:
         """Yield the first two code symbols of some ids."""
@@ -171,7 +177,7 @@ class Census:
         found = {file.id: array("I") for file in self.files}
         for file, targets in self.facts.used_from_files():
             own = self._tables.symbol_ids[file]
-            found[file] = array("I", sorted(one for one in targets if one not in own))
+            found[file] = array("I", sorted(target for target in targets if target not in own))
         return found
 
     @shared_property(Aspect.USES, *WHICH_SYMBOLS)

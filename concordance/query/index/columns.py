@@ -83,7 +83,7 @@ class IdsByText:
             last += 1
         if first == last and not self._added:
             return []
-        some = chain([one & _LOW for one in numbers[first:last]], self._added.get(text, ()))
+        some = chain([number & _LOW for number in numbers[first:last]], self._added.get(text, ()))
         return [one for one in some if is_wanted(one) and self._text_of(one) == text]
 
     def add(self, text: str, identity: int) -> None:

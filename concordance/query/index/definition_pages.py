@@ -34,8 +34,8 @@ def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
         declared: dict[int, list[int]] = {}
         for place in places:
             if place not in found and not file.symbols[place].declaration:
-                for one in index.namesakes(file.symbols[place].key, True):
-                    declared.setdefault(one, []).append(place)
+                for namesake in index.namesakes(file.symbols[place].key, True):
+                    declared.setdefault(namesake, []).append(place)
         there = index.facts.used_from_elsewhere(declared, ids.file)
         found.update(place for one in there for place in declared[one])
     return frozenset(found)

@@ -156,7 +156,7 @@ class FileModel:
 
     def _record_names(self, ids: Iterable[int]) -> None:
         """Record that the page may show the names and kinds of the given symbols."""
-        for path in {self.index.path_of(one) for one in ids}:
+        for path in {self.index.path_of(identity) for identity in ids}:
             self.index.reads.note(Aspect.DISPLAY_NAMES, path)
 
     @cached_property
@@ -214,8 +214,8 @@ class FileModel:
             is_local = symbol.kind == Kind.FUNCTION and not symbol.public  # static, or in an unnamed namespace
             if (symbol.kind in EXECUTABLE_KINDS or symbol.kind in TYPE_KINDS) and not is_local:
                 namesakes = self.index.namesakes(symbol.key, not symbol.declaration)
-                others = [one for one in namesakes if not self.is_own(one)]
-                twins = [one for one in others if _bare(self.index.path_of(one)) == _bare(self.path)]
+                others = [namesake for namesake in namesakes if not self.is_own(namesake)]
+                twins = [other for other in others if _bare(self.index.path_of(other)) == _bare(self.path)]
                 if len(others) == 1 or len(twins) == 1:
                     found[place] = (twins or others)[0]
         return found

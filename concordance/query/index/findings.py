@@ -66,7 +66,11 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
     known, active = rules(), active_rules(index)
 
     def counted(path: str) -> list[tuple[str, int]]:
-        return list(Counter(one.by for one in active.findings(path) if one.by in known or one.by == SYNTAX).items())
+        return list(
+            Counter(
+                finding.by for finding in active.findings(path) if finding.by in known or finding.by == SYNTAX
+            ).items()
+        )
 
     found: dict[str, Counter[str]] = {}
     for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.file_rows), counted).items():
@@ -78,7 +82,9 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
 def count_totals(facts: Facts, root: str, book: Book) -> Totals:
     """Compute the totals of a repository; only findings that the book shows are counted."""
     ruled = ActiveRules(Index(facts, root, book))
-    found = Counter(one.severity for path, findings in facts.all_findings() for one in ruled.visible(path, findings))
+    found = Counter(
+        finding.severity for path, findings in facts.all_findings() for finding in ruled.visible(path, findings)
+    )
     return Totals(
         facts.symbol_count(),
         {trust.name.lower(): number for trust, number in facts.links_by_trust().items()},

@@ -239,7 +239,7 @@ class OpenFile:
 
     def expressions_linked_to(self, targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
         """Return the expressions that refer to the given targets with at least this trust, each with its best claim."""
-        for path in {self._source.path_of(one) for one in targets}:
+        for path in {self._source.path_of(target) for target in targets}:
             self._source.reads.note(Aspect.LINKS_BETWEEN, between(self.path, path))
         trust = self._links.trust
         found: dict[int, LinkedTarget] = {}

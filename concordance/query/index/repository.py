@@ -248,7 +248,7 @@ class Index:
         """Read the keys of some symbols at once, so that `key_of` finds them; unless it has the keys of all symbols."""
         if not is_computed(self, "symbol_columns"):
             known = self._some_keys
-            wanted = {one for one in identities if one not in known}
+            wanted = {identity for identity in identities if identity not in known}
             with self.reads.not_recording():
                 known.update({**dict.fromkeys(wanted, ""), **self.facts.keys(wanted)})
 
@@ -298,7 +298,7 @@ class Index:
         """The ids of the symbols of languages with declarations, by their keys without overload numbers."""
         files = (row[0] for row in self.file_rows if row[2] in self.prototyped)
         ids = chain.from_iterable(self.symbol_ids[file] for file in files)
-        return IdsByText(((bare_key(self.keys[one]), one) for one in ids), self._prototype_key)
+        return IdsByText(((bare_key(self.keys[identity]), identity) for identity in ids), self._prototype_key)
 
     def _prototype_key(self, identity: int) -> str:
         """Return a symbol's key without overload numbers; "" if its language does not separate declarations."""

@@ -127,7 +127,7 @@ class Alphabet:
         path_of = self._census.path_of
         sizes: dict[str, int] = {}
         for name, ids in names:
-            paths = [path_of(one) for one in ids]
+            paths = [path_of(identity) for identity in ids]
             if len(paths) > 4 * MAX_FILES:
                 sizes[name] = 60 * len({path.rpartition("/")[0] for path in paths})
             else:

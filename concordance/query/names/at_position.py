@@ -82,17 +82,23 @@ def with_definitions(index: Index, resolutions: list[Resolution], warm: bool = F
 
     With `warm`, the table of all names is used; it is slow to build but pays off when many names are resolved.
     """
-    known = {one.place.id for one in resolutions}
+    known = {resolution.place.id for resolution in resolutions}
     before: list[Resolution] = []
     behind: list[Resolution] = []
-    for one in resolutions:
-        if one.place.declaration:
-            same = cached_counterparts(index, one.place) if warm else with_counterparts(index, [one.place])
+    for resolution in resolutions:
+        if resolution.place.declaration:
+            same = (
+                cached_counterparts(index, resolution.place) if warm else with_counterparts(index, [resolution.place])
+            )
             others = [place for place in same if place.id not in known]
             defined = [place for place in others if not place.declaration]
-            trust = min(one.trust, Trust.EXACT if len(defined) == 1 else Trust.CANDIDATE)
-            before += [Resolution(place, trust, "definition of a declaration", one.via) for place in defined]
-            behind += [Resolution(place, one.trust, "declared again", one.via) for place in others if place.declaration]
+            trust = min(resolution.trust, Trust.EXACT if len(defined) == 1 else Trust.CANDIDATE)
+            before += [Resolution(place, trust, "definition of a declaration", resolution.via) for place in defined]
+            behind += [
+                Resolution(place, resolution.trust, "declared again", resolution.via)
+                for place in others
+                if place.declaration
+            ]
             known.update(place.id for place in others)
     return before + resolutions + behind
 
@@ -132,7 +138,7 @@ def _local(index: Index, file: OpenFile, row: Occurrence) -> ResolvedQuestion | 
     if row.bound < 0:
         return None
     rows = map(file.row, file.bound_in(row.bound, row.name))
-    first = next((one for one in rows if one.role in BINDING_ROLES), None)
+    first = next((occurrence for occurrence in rows if occurrence.role in BINDING_ROLES), None)
     if first is None or first.role == Role.IMPORT:
         return None
     around = file.around(row.bound)

@@ -35,7 +35,9 @@ def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> l
     for symbol in symbols if len(symbols) < _MAX_SYMBOLS else ():
         if symbol.name == language_of(symbol.language).constructor:
             found += [
-                one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.parent_key) == split_key(one.key)
+                place
+                for place in index.facts.symbols_in(symbol.path)
+                if split_key(symbol.parent_key) == split_key(place.key)
             ]
     return found
 
@@ -143,14 +145,14 @@ def _name(file: OpenFile, expression: int) -> str:
     return flow.names[unpack_column(flow.variable_name)[left]] if op == Op.NAME else ""
 
 
-def call_row(index: Index, one: CallEnd) -> Row:
+def call_row(index: Index, call: CallEnd) -> Row:
     """Return one end of a call as a row."""
     return {
-        "path": one.place.path,
-        "line": one.place.line,
-        "name": name_of(one.place),
-        "qualified": full_name(one.place),
-        "trust": one.claim.trust.name.lower(),
-        "by": one.claim.by,
-        "called": display_name(index, one.place),
+        "path": call.place.path,
+        "line": call.place.line,
+        "name": name_of(call.place),
+        "qualified": full_name(call.place),
+        "trust": call.claim.trust.name.lower(),
+        "by": call.claim.by,
+        "called": display_name(index, call.place),
     }

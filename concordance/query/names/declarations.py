@@ -62,15 +62,15 @@ def class_of_constructor(index: Index, place: SymbolPlace) -> SymbolPlace:
     if not parent or (place.name not in _CONSTRUCTORS and place.name != split_key(parent)[-1]):
         return place
     named = index.facts.symbols_named(split_key(parent)[-1])
-    classes = [one for one in named if one.key == parent and one.kind in TYPE_KINDS]
-    return min(classes, key=lambda one: (one.path != place.path, one.declaration), default=place)
+    classes = [symbol for symbol in named if symbol.key == parent and symbol.kind in TYPE_KINDS]
+    return min(classes, key=lambda symbol: (symbol.path != place.path, symbol.declaration), default=place)
 
 
 def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     """Return the other definitions and declarations of a symbol, definitions first."""
     parent_names = split_key(place.parent_key)
     if warm:
-        ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
+        ids = [namesake for declared in (False, True) for namesake in index.namesakes(place.key, declared)]
         named = list(index.facts.places(ids).values())
     else:
         named = index.facts.symbols_named(place.name)

@@ -38,15 +38,21 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
         if 0 <= row.end < len(ends):
             found.append(VariablePlace(row, path, ends[row.end]))
 
-    def order(one: VariablePlace) -> tuple[object, ...]:
-        return _ORDER[one.row.says], category_rank(index.category_of(one.path)), one.path, one.end.line, one.end.col
+    def order(place: VariablePlace) -> tuple[object, ...]:
+        return (
+            _ORDER[place.row.says],
+            category_rank(index.category_of(place.path)),
+            place.path,
+            place.end.line,
+            place.end.col,
+        )
 
     return sorted(found, key=order)
 
 
 def variable_kind(places: list[VariablePlace]) -> str:
     """Return whether a name is an environment variable or a build option."""
-    is_option = any(dict(one.end.more).get("what") == "option" for one in places if one.row.says == "declares")
+    is_option = any(dict(place.end.more).get("what") == "option" for place in places if place.row.says == "declares")
     return OPTION if is_option else VARIABLE
 
 
@@ -54,32 +60,35 @@ def definition_rows(index: Index, name: str) -> list[Row]:
     """Return the rows that serve as the definition: declarations, or else the places that read it, or set it."""
     found = variable_places(index, name)
     for says in ("declares", "reads", "sets"):
-        best = [one for one in found if one.row.says == says]
+        best = [place for place in found if place.row.says == says]
         if best:
             kind = variable_kind(found)
-            return [_defined(name, one, kind) for one in best]
+            return [_defined(name, place, kind) for place in best]
     return []
 
 
-def _defined(name: str, one: VariablePlace, kind: str) -> Row:
+def _defined(name: str, place: VariablePlace, kind: str) -> Row:
     return {
-        "path": one.path, "line": one.end.line, "col": one.end.col, "name": name, "qualified": name, "kind": kind,
-        "trust": Trust(one.row.trust).name.lower(), "by": f"{one.row.says} it: {one.row.by}", "via": [], "called": name,
+        "path": place.path, "line": place.end.line, "col": place.end.col, "name": name, "qualified": name, "kind": kind,
+        "trust": Trust(place.row.trust).name.lower(), "by": f"{place.row.says} it: {place.row.by}", "via": [],
+        "called": name,
     }  # fmt: skip
 
 
 def use_rows(index: Index, name: str, least: int) -> list[Row]:
     """Return all places except declarations."""
-    found = [one for one in variable_places(index, name) if one.row.says != "declares" and one.row.trust >= least]
-    around = index.facts.places(one.row.source for one in found if not index.path_of_file(one.row.source))
+    found = [
+        place for place in variable_places(index, name) if place.row.says != "declares" and place.row.trust >= least
+    ]
+    around = index.facts.places(place.row.source for place in found if not index.path_of_file(place.row.source))
     rows: list[Row] = []
-    for one in found:
-        symbol = around.get(one.row.source)
+    for place in found:
+        symbol = around.get(place.row.source)
         rows.append({
-            "path": one.path, "line": one.end.line, "col": one.end.col,
-            "role": str(_ROLES.get(one.row.says, Role.READ)), "trust": Trust(one.row.trust).name.lower(),
-            "by": f"{one.row.says} it: {one.row.by}",
+            "path": place.path, "line": place.end.line, "col": place.end.col,
+            "role": str(_ROLES.get(place.row.says, Role.READ)), "trust": Trust(place.row.trust).name.lower(),
+            "by": f"{place.row.says} it: {place.row.by}",
             "scope": display_name(index, symbol) if symbol is not None else None,
-            "text": index.open_file(one.path).line(one.end.line),
+            "text": index.open_file(place.path).line(place.end.line),
         })  # fmt: skip
     return rows

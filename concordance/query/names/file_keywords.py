@@ -102,11 +102,11 @@ class Usage(NamedTuple):
     there: Counter[str]  # uses in other files, by path
 
 
-def count_usage(one: FileModel) -> dict[int, Usage]:
+def count_usage(model: FileModel) -> dict[int, Usage]:
     """Return how often each symbol of a file is used, by position."""
     found: dict[int, Usage] = {}
-    path_of, ids = one.index.path_of, one.ids
-    for place, uses in one.users.items():
+    path_of, ids = model.index.path_of, model.ids
+    for place, uses in model.users.items():
         here = 0
         there: Counter[str] = Counter()
         for identity, _, _, times in uses:
@@ -135,30 +135,30 @@ def defined_names(symbols: tuple[Symbol, ...]) -> dict[str, list[DefinedName]]:
     }
 
 
-def member_of(one: FileModel, place: int) -> int:
+def member_of(model: FileModel, place: int) -> int:
     """Return the position of the symbol that a symbol is a member of; -1 at the top level or in a namespace."""
-    parent = one.symbols[place].parent
+    parent = model.symbols[place].parent
     return (
         -1
-        if parent < 0 or one.symbols[parent].kind in GROUPING_KINDS or one.symbols[place].kind in UNNESTED_KINDS
+        if parent < 0 or model.symbols[parent].kind in GROUPING_KINDS or model.symbols[place].kind in UNNESTED_KINDS
         else parent
     )
 
 
-def qualified_name(one: FileModel, place: int) -> str:
+def qualified_name(model: FileModel, place: int) -> str:
     """Return a symbol's name, qualified by what it is a member of."""
     parts: list[str] = []
     while place >= 0:
-        parts.append(one.symbols[place].name)
-        place = member_of(one, place)
-    return separator_of(one.file.language).join(reversed(parts))
+        parts.append(model.symbols[place].name)
+        place = member_of(model, place)
+    return separator_of(model.file.language).join(reversed(parts))
 
 
-def imported_names(one: FileModel) -> list[ImportedName]:
+def imported_names(model: FileModel) -> list[ImportedName]:
     """Return what a file imports, from A to Z, with names grouped under their modules."""
     modules: dict[str, ImportedName] = {}
-    times = _times(one.facts)
-    for row, target, identity in one.imports:
+    times = _times(model.facts)
+    for row, target, identity in model.imports:
         had = modules.get(row.module)
         if had is None:
             path = target.paths[0] if target is not None and target.paths else ""
@@ -169,7 +169,7 @@ def imported_names(one: FileModel) -> list[ImportedName]:
             count = had.times or times[called, row.scope]
             modules[row.module] = had._replace(alias=had.alias or row.alias, times=count)
         elif all(row.name != name for name, _, _ in had.names):
-            ref = ref_of(one.index, identity)._replace(label=row.name) if identity else None
+            ref = ref_of(model.index, identity)._replace(label=row.name) if identity else None
             had.names.append((row.name, ref, times[row.alias or row.name, row.scope]))
     for had in modules.values():
         had.names.sort(key=lambda row: name_key(row[0]))
@@ -225,30 +225,30 @@ def _names_in_prose(facts: FileFacts) -> Iterator[MentionedName]:
         yield MentionedName(occurrences.names[number], bisect_right(starts, offsets[place]), times[number])
 
 
-def _used_names(one: FileModel) -> dict[str, int]:
+def _used_names(model: FileModel) -> dict[str, int]:
     """Return what the file uses of others, by the last part of its name; 0 if the name is ambiguous."""
     found: dict[str, int] = {}
-    name_of = one.index.census.name_of
-    for inside in one.uses.values():
+    name_of = model.index.census.name_of
+    for inside in model.uses.values():
         for identity in inside:
-            if not one.is_own(identity) and (name := name_of(identity)):
+            if not model.is_own(identity) and (name := name_of(identity)):
                 found[name] = identity if found.get(name, identity) == identity else 0
     return found
 
 
-def names_in_code_samples(one: FileModel) -> list[MentionedName]:
+def names_in_code_samples(model: FileModel) -> list[MentionedName]:
     """Return names of other files' code in the code samples of a prose document."""
-    if not is_prose(one.file.language):
+    if not is_prose(model.file.language):
         return []
-    found = names_in_samples(one.opened.lines() or (), one.index.census.has_code_symbol)
+    found = names_in_samples(model.opened.lines() or (), model.index.census.has_code_symbol)
     return [MentionedName(name, line, times) for name, (line, times) in found.items()]
 
 
 class MentionResolver:
     """Resolves names that a file mentions."""
 
-    def __init__(self, one: FileModel) -> None:
-        self._one, self._used = one, _used_names(one)
+    def __init__(self, model: FileModel) -> None:
+        self._one, self._used = model, _used_names(model)
 
     def ref(self, name: str) -> Ref | None:
         """Return a link to what the file uses under this name, or to the only definition of it; else None."""

@@ -40,38 +40,38 @@ class Card(NamedTuple):
 
 def cards(index: Index, path: str) -> list[Card]:
     """Return the cards of a file's definitions; keys of data files have none."""
-    one = model_of(index, path)
-    if language_of(one.file.language).is_keyed:
+    model = model_of(index, path)
+    if language_of(model.file.language).is_keyed:
         return []
     paged = symbols_with_pages(index, path)
-    uses = _count_uses(one)
+    uses = _count_uses(model)
     return [
         Card(
             symbol.key, symbol.name, symbol.kind, _shorten(" ".join(symbol.signature.split()), _MAX_SIGNATURE_LENGTH),
-            _summary(one, place),
+            _summary(model, place),
             *uses.get(place, (0, 0)), path, symbol.line, place in paged, public_name(index, path, symbol.key),
         )
-        for place, symbol in enumerate(one.symbols)
+        for place, symbol in enumerate(model.symbols)
         if symbol.kind not in _KINDS_WITHOUT_CARD
     ]  # fmt: skip
 
 
-def _summary(one: FileModel, place: int) -> str:
+def _summary(model: FileModel, place: int) -> str:
     """Return the first sentence of a definition's documentation; "" if it has none."""
-    symbol = one.symbols[documented(one.symbols, place)]
-    return _shorten(first_sentence(symbol.doc, one.file.language, symbol.name), _MAX_DOC_LENGTH) if symbol.doc else ""
+    symbol = model.symbols[documented(model.symbols, place)]
+    return _shorten(first_sentence(symbol.doc, model.file.language, symbol.name), _MAX_DOC_LENGTH) if symbol.doc else ""
 
 
 def _shorten(words: str, longest: int) -> str:
     return words if len(words) <= longest else f"{words[:longest].rstrip()} …"
 
 
-def _count_uses(one: FileModel) -> dict[int, tuple[int, int]]:
+def _count_uses(model: FileModel) -> dict[int, tuple[int, int]]:
     """Return the number of uses and of using files of each symbol, by position."""
-    index, ids = one.index, one.ids
-    rows = [(ids.place_of(target), target, *row) for target, *row in index.facts.users_of_file(one.path)]
-    if language_of(one.file.language).has_prototypes:
-        others = {other: place for place, other in one.counterparts.items()}
+    index, ids = model.index, model.ids
+    rows = [(ids.place_of(target), target, *row) for target, *row in index.facts.users_of_file(model.path)]
+    if language_of(model.file.language).has_prototypes:
+        others = {other: place for place, other in model.counterparts.items()}
         rows += [(others[target], target, *row) for target, *row in index.facts.users_of(others)]
     best: dict[int, dict[int, int]] = {}
     for place, _, user, _, trust, times in rows:

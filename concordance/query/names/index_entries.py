@@ -99,7 +99,13 @@ def definitions_table(index: Index, definitions: Iterable[UsedDefinition], folde
     to the folder."""
     cut = len(folder) + 1 if folder else 0
     rows: list[list[list[Piece]]] = [
-        [[_symbol_ref(index, one.id)], [one.kind], [Mono(one.path[cut:])], [f"{one.times:,}"]] for one in definitions
+        [
+            [_symbol_ref(index, definition.id)],
+            [definition.kind],
+            [Mono(definition.path[cut:])],
+            [f"{definition.times:,}"],
+        ]
+        for definition in definitions
     ]
     return [Table(["Name", "Kind", "File", "Files that use it"], rows)] if rows else []
 

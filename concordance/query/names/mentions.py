@@ -141,7 +141,7 @@ class MentionedNames:
         symbols = self.about.symbols
         constructors = (*_CONSTRUCTORS, symbols[place].name)
         inside = (symbols[inner] for inner in self.about.children.get(place, ()))
-        return any(one.name in constructors and _has_parameter(one, name) for one in inside)
+        return any(symbol.name in constructors and _has_parameter(symbol, name) for symbol in inside)
 
     def _inherited(self, place: int, name: str) -> Ref | None:
         """Return a link to the member of this name that a class inherits."""
@@ -175,7 +175,7 @@ class MentionedNames:
 
 
 def _has_parameter(symbol: Symbol, name: str) -> bool:
-    return any(one.name.lstrip("*&.") == name for one in symbol.parameters)
+    return any(parameter.name.lstrip("*&.") == name for parameter in symbol.parameters)
 
 
 def _is_top_level(symbols: Sequence[Symbol | SymbolHead], place: int, has_prototypes: bool) -> bool:

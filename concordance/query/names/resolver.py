@@ -67,7 +67,7 @@ def resolve_symbols(index: Index, question: str) -> list[SymbolPlace]:
     Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
     """
     resolved = resolve_question(index, question)
-    found = [one.place for one in resolved.resolutions if one.place.id and one.best]
+    found = [resolution.place for resolution in resolved.resolutions if resolution.place.id and resolution.best]
     if not found:
         raise UnknownName(
             resolved.note or f"{question} is a variable inside a function", "Give the name of a definition"
@@ -125,9 +125,16 @@ def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resol
     roles: dict[int, DefinitionRole] = {}
     for kind in plugins.load_all(ENTITIES):
         roles |= kind.definition_roles(index, question)
-    known = {one.place.id for one in found}
-    more = [one for one in _of_entities(index, question) if one.place.id not in known] if roles else []
-    return sorted((*found, *more), key=lambda one: (not one.best, roles.get(one.place.id, DefinitionRole.OTHER)))
+    known = {resolution.place.id for resolution in found}
+    more = (
+        [resolution for resolution in _of_entities(index, question) if resolution.place.id not in known]
+        if roles
+        else []
+    )
+    return sorted(
+        (*found, *more),
+        key=lambda resolution: (not resolution.best, roles.get(resolution.place.id, DefinitionRole.OTHER)),
+    )
 
 
 def _count(matches: Iterable[_Match]) -> int:

@@ -134,17 +134,24 @@ def _back_matter(index: Index) -> Items:
 def _chapter_diagram(index: Index) -> list[Block]:
     """Return a diagram of how the largest chapters depend on one another."""
     book_plan = plan(index)
-    heavy = sorted((one for one in book_plan.ordered if one.folder), key=lambda one: (-one.lines, one.folder))
-    chosen = [one for one in heavy if book_plan.uses(one.folder) or book_plan.users(one.folder)][:_BOXES]
-    names = {one.folder for one in chosen}
+    heavy = sorted(
+        (chapter for chapter in book_plan.ordered if chapter.folder),
+        key=lambda chapter: (-chapter.lines, chapter.folder),
+    )
+    chosen = [chapter for chapter in heavy if book_plan.uses(chapter.folder) or book_plan.users(chapter.folder)][
+        :_BOXES
+    ]
+    names = {chapter.folder for chapter in chosen}
     edges: list[tuple[str, str, str]] = []
-    for one in chosen:
-        rows = [(there, times) for there, times in book_plan.uses(one.folder) if there in names]
-        edges += [(one.folder, there, f"{times:,}") for there, times in rows[:2]]
+    for chapter in chosen:
+        rows = [(there, times) for there, times in book_plan.uses(chapter.folder) if there in names]
+        edges += [(chapter.folder, there, f"{times:,}") for there, times in rows[:2]]
     if not edges:
         return []
-    drawn = [one for one in chosen if any(one.folder in edge[:2] for edge in edges)]
-    nodes = [Node(one.folder, one.folder, ref=chapter_sections.chapter_ref(index, one)) for one in drawn]
+    drawn = [chapter for chapter in chosen if any(chapter.folder in edge[:2] for edge in edges)]
+    nodes = [
+        Node(chapter.folder, chapter.folder, ref=chapter_sections.chapter_ref(index, chapter)) for chapter in drawn
+    ]
     graph = Diagram(nodes, edges)
     left = len(book_plan.ordered) - len(drawn)
     more = f" {count_noun(left, 'other chapter')} {'is' if left == 1 else 'are'} not shown." if left else ""

@@ -61,48 +61,48 @@ def subjects(index: Index) -> list[str]:
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of a file, then what is too large for it: the list of its tests, and the parts of its source."""
-    one = model_of(index, subject)
-    text = one.opened.text() if one.file.skip == Skip.NONE else None
-    taken = sum(len(piece) for part in document_parts(one) for piece in part.text if isinstance(piece, str))
-    taken += len(one.symbols) * _PER_SYMBOL
+    model = model_of(index, subject)
+    text = model.opened.text() if model.file.skip == Skip.NONE else None
+    taken = sum(len(piece) for part in document_parts(model) for piece in part.text if isinstance(piece, str))
+    taken += len(model.symbols) * _PER_SYMBOL
     has_source = index.book.source and next(iter(files_identical_to(index, subject)), subject) == subject
     parts = _parts(text, taken) if text is not None and has_source else []
-    tests = tests_page(one)
-    links = bridge_parts(one) if Section.DEPENDENCIES.value not in index.book.sections_off else []
+    tests = tests_page(model)
+    links = bridge_parts(model) if Section.DEPENDENCIES.value not in index.book.sections_off else []
     # Links to tests and to bridges are made where the number of other further pages is not known.
     first = BRIDGES_PART + len(links) if links else TESTS_PART + 1 if tests else TESTS_PART
-    blocks = _blocks(one, text, range(first, first + len(parts)))
+    blocks = _blocks(model, text, range(first, first + len(parts)))
     yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], blocks)
     if tests:
         yield tests
     for number, blocks in enumerate(links):
-        yield _part(one, BRIDGES_PART + number, f"across languages, part {number + 1} of {len(links)}", blocks)
-    fence = fence_language(one.file.language)
+        yield _part(model, BRIDGES_PART + number, f"across languages, part {number + 1} of {len(links)}", blocks)
+    fence = fence_language(model.file.language)
     for number, part in enumerate(parts):
-        yield _part(one, first + number, f"source, part {number + 1} of {len(parts)}", [Code(part, fence)])
+        yield _part(model, first + number, f"source, part {number + 1} of {len(parts)}", [Code(part, fence)])
 
 
-def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
-    found: list[Block] = [*document_blocks(one), Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
-    found += notes_section(one.index, one.path)
-    by_section = sections(one)
-    if is_empty(one.file):
-        return [*found, *_of_empty_file(one, by_section), Heading(2, ["Cross-References"]), _cross_references(one)]
+def _blocks(model: FileModel, text: str | None, parts: range) -> list[Block]:
+    found: list[Block] = [*document_blocks(model), Heading(2, ["File Metadata"]), Items(list(_metadata(model)))]
+    found += notes_section(model.index, model.path)
+    by_section = sections(model)
+    if is_empty(model.file):
+        return [*found, *_of_empty_file(model, by_section), Heading(2, ["Cross-References"]), _cross_references(model)]
     for title in titles():
         if title in by_section:
             found += [Heading(2, [title]), *by_section[title]]
         if title == Section.PURPOSE.value:
-            found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
+            found += [Heading(2, ["Original Source"]), *_source(model, text, parts)]
         elif title == Section.OVERVIEW.value:
-            found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(one)]
-    found += [Heading(2, ["Cross-References"]), _cross_references(one)]
+            found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(model)]
+    found += [Heading(2, ["Cross-References"]), _cross_references(model)]
     return found
 
 
-def _of_empty_file(one: FileModel, by_section: dict[str, list[Block]]) -> Iterator[Block]:
+def _of_empty_file(model: FileModel, by_section: dict[str, list[Block]]) -> Iterator[Block]:
     """Yield what an empty file is for, and what refers to it; the rest is the same for all empty files."""
     shown = [Section.PURPOSE, Section.DESIGN]
-    if one.importers:
+    if model.importers:
         shown = [Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES]
     for section in shown:
         if section.value in by_section:
@@ -112,12 +112,12 @@ def _of_empty_file(one: FileModel, by_section: dict[str, list[Block]]) -> Iterat
             yield Text([Ref(To.EMPTY, "", "", "All empty files", False)])
 
 
-def _metadata(one: FileModel) -> Iterator[Item]:
-    file, metrics = one.file, one.facts.metrics
-    name = one.path.rpartition("/")[2]
+def _metadata(model: FileModel) -> Iterator[Item]:
+    file, metrics = model.file, model.facts.metrics
+    name = model.path.rpartition("/")[2]
     dot = name.rfind(".")
-    yield _field("Path", Ref(To.SOURCE, one.path, "", one.path))
-    yield _field("Size", Cite(one.path), f"{count_noun(file.size, 'byte')} ({file.size / 1024:.2f} KB)")
+    yield _field("Path", Ref(To.SOURCE, model.path, "", model.path))
+    yield _field("Size", Cite(model.path), f"{count_noun(file.size, 'byte')} ({file.size / 1024:.2f} KB)")
     yield _field("Type", file.type)
     yield _field("Extension", Mono(name[dot:].lower()) if dot > 0 else "none")
     if file.language:
@@ -128,60 +128,62 @@ def _metadata(one: FileModel) -> Iterator[Item]:
         yield _field("Lines", f"{file.lines:,} ({counts})" if counts else f"{file.lines:,}")
         yield _field("Encoding", file.encoding)
     yield _field("Category", file.category)
-    stated = licence(one)
+    stated = licence(model)
     if stated is not None and stated.line:
-        yield _field("Licence", stated.name, " ", Line(one.path, stated.line))
-    people = describe_owner(one.index, one.path)
+        yield _field("Licence", stated.name, " ", Line(model.path, stated.line))
+    people = describe_owner(model.index, model.path)
     if people is not None:
         yield _field("Owner", *people)
     if file.digest:
         yield _field("Digest", Mono(file.digest))
-    same = [path for path in files_identical_to(one.index, one.path) if path != one.path]
+    same = [path for path in files_identical_to(model.index, model.path) if path != model.path]
     if same:
         refs: list[Piece] = [Ref(To.FILE, path) for path in same[:_MAX_COPIES]]
         left = len(same) - len(refs)
         more = count_noun(left, "other file")
-        refs += [more if one.index.of_pages else Ref(To.EMPTY, "", "identical", more, False)] if left else []
+        refs += [more if model.index.of_pages else Ref(To.EMPTY, "", "identical", more, False)] if left else []
         yield _field("Identical to", *join_in_sentence(refs))
-    if one.index.book.history:
-        yield from _history(one)
+    if model.index.book.history:
+        yield from _history(model)
 
 
 def _field(name: str, *pieces: Piece) -> Item:
     return Item([Strong(name), ": ", *pieces])
 
 
-def _history(one: FileModel) -> Iterator[Item]:
-    change = file_history(one.index, one.path)
+def _history(model: FileModel) -> Iterator[Item]:
+    change = file_history(model.index, model.path)
     if change is not None:
         yield _field("Changes", _history_line(change))
 
 
-def _source(one: FileModel, text: str | None, parts: range) -> Iterator[Block]:
-    file = one.file
+def _source(model: FileModel, text: str | None, parts: range) -> Iterator[Block]:
+    file = model.file
     if file.skip != Skip.NONE:
-        yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {skip_reason(file)}"])
+        yield Text([Ref(To.SOURCE, model.path, "", model.path), f": {skip_reason(file)}"])
     elif text is None:
-        yield Text([Ref(To.SOURCE, one.path, "", one.path), " has changed since it was read."])
+        yield Text([Ref(To.SOURCE, model.path, "", model.path), " has changed since it was read."])
     elif not text:
         yield Text(["Empty."])
-    elif not one.index.book.source:
-        yield Text([Ref(To.SOURCE, one.path, "", one.path)])
-    elif (first := next(iter(files_identical_to(one.index, one.path)), one.path)) != one.path:
+    elif not model.index.book.source:
+        yield Text([Ref(To.SOURCE, model.path, "", model.path)])
+    elif (first := next(iter(files_identical_to(model.index, model.path)), model.path)) != model.path:
         yield Text(["The same as that of ", Ref(To.FILE, first), ", byte for byte."])
     elif not parts:
         yield Code(text, fence_language(file.language))
     else:
         refs: list[Piece] = []
         for number, part in enumerate(parts, 1):
-            refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number}", False, part)]
+            refs += [", " if refs else "", Ref(To.FILE, model.path, "", f"part {number}", False, part)]
         pages_ = "a page of its own" if len(parts) == 1 else f"{len(parts)} pages"
         yield Text([f"The source ({file.size:,} bytes) is too large for this page and is on {pages_}: ", *refs])
 
 
-def _part(one: FileModel, number: int, what: str, blocks: list[Block]) -> Page:
-    back = Text([Ref(To.FILE, one.path, "", one.path)])
-    return Page(Ref(To.FILE, one.path, part=number), ["Documentation: ", Mono(one.path), f", {what}"], [back, *blocks])
+def _part(model: FileModel, number: int, what: str, blocks: list[Block]) -> Page:
+    back = Text([Ref(To.FILE, model.path, "", model.path)])
+    return Page(
+        Ref(To.FILE, model.path, part=number), ["Documentation: ", Mono(model.path), f", {what}"], [back, *blocks]
+    )
 
 
 def _parts(text: str, taken: int) -> list[str]:
@@ -208,10 +210,10 @@ def fence_language(language: str) -> str:
     return language_of(language).fence or _FENCES.get(language, language)
 
 
-def _structure(one: FileModel) -> list[Block]:
-    if one.symbols:
-        return Structure(one).blocks()
-    return [Text([_no_structure(one)])]
+def _structure(model: FileModel) -> list[Block]:
+    if model.symbols:
+        return Structure(model).blocks()
+    return [Text([_no_structure(model)])]
 
 
 def _chapter(index: Index, folder: str) -> Ref:
@@ -220,15 +222,15 @@ def _chapter(index: Index, folder: str) -> Ref:
     return Ref(To.BOOK, name, "", name or "comprehensive_book.md")
 
 
-def _cross_references(one: FileModel) -> Items:
-    folder, _, name = one.path.rpartition("/")
+def _cross_references(model: FileModel) -> Items:
+    folder, _, name = model.path.rpartition("/")
     refs: list[tuple[str, Piece]] = [
         ("File Documentation", Mono(f"{name}_docs.md")),
-        ("Keyword Index", Ref(To.KEYWORDS, one.path, "", f"{name}_kw.md")),
+        ("Keyword Index", Ref(To.KEYWORDS, model.path, "", f"{name}_kw.md")),
         ("Folder Index", Ref(To.INDEX, folder, "", "index.md")),
         ("Folder Documentation", Ref(To.FOLDER, folder, "", "doc.md")),
         ("Subtree Index", Ref(To.SUBTREE, folder, "", "sub.md")),
-        ("Book Chapter", _chapter(one.index, folder)),
+        ("Book Chapter", _chapter(model.index, folder)),
     ]
     return Items([_field(title, ref) for title, ref in refs])
 
@@ -240,15 +242,15 @@ def _history_line(change: FileHistory) -> str:
     return f"{count_noun(change.commits, 'commit')} from {first} to {last}, most by {who}"
 
 
-def _no_structure(one: FileModel) -> str:
+def _no_structure(model: FileModel) -> str:
     """Return the reason why a file has no structure to show."""
-    file = one.file
+    file = model.file
     if file.skip != Skip.NONE:
         return f"{file.type}: definitions are not extracted."
     if not file.lines:
         return "Empty."
     if not_analysed(file):  # the overview says so
         return "Definitions are not extracted."
-    if one.facts.imports:
-        return f"Imports only: {count_noun(len(one.facts.imports), 'import')}, no definitions."
+    if model.facts.imports:
+        return f"Imports only: {count_noun(len(model.facts.imports), 'import')}, no definitions."
     return f"{count_noun(file.lines, 'line')}; no definitions found."

@@ -67,47 +67,47 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     yield Page(Ref(To.KEYWORDS, subject), ["Keyword Index: ", Mono(subject)], _blocks(model_of(index, subject)))
 
 
-def _blocks(one: FileModel) -> list[Block]:
-    one.index.reads.note("words", one.path)
-    groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
-    imports = file_keywords.imported_names(one)
-    is_code = one.index.census.has_code_symbol
-    mentioned = file_keywords.mentioned_names(one.facts, is_code, file_keywords.names_in_code_samples(one))
+def _blocks(model: FileModel) -> list[Block]:
+    model.index.reads.note("words", model.path)
+    groups, uses = file_keywords.defined_names(model.symbols), file_keywords.count_usage(model)
+    imports = file_keywords.imported_names(model)
+    is_code = model.index.census.has_code_symbol
+    mentioned = file_keywords.mentioned_names(model.facts, is_code, file_keywords.names_in_code_samples(model))
     concepts = file_keywords.concepts(
-        one.facts.terms, one.index.census.files_per_term, one.index.census.file_count_band
+        model.facts.terms, model.index.census.files_per_term, model.index.census.file_count_band
     )
-    found: list[Block] = [Heading(2, ["File Information"]), _information(one), Heading(2, ["Keywords Extracted"])]
+    found: list[Block] = [Heading(2, ["File Information"]), _information(model), Heading(2, ["Keywords Extracted"])]
     if not (groups or imports or mentioned or concepts):
-        return [*found, Text([_no_keywords(one)])]
+        return [*found, Text([_no_keywords(model)])]
     for title, names in groups.items():
-        found += [Heading(3, [title]), _group(one, names, uses)]
+        found += [Heading(3, [title]), _group(model, names, uses)]
     if imports:
         found += [Heading(3, [_imports_title(imports)]), Items([_import(row) for row in imports])]
     if mentioned:
-        found += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(one, mentioned))]
+        found += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(model, mentioned))]
     if concepts:
         found += [Heading(3, [file_keywords.CONCEPTS]), Items([_concept(term) for term in concepts])]
     return [
         *found,
         Heading(2, ["Keyword → Section Map"]),
-        Items(list(_map(one, groups, imports, bool(mentioned), concepts))),
+        Items(list(_map(model, groups, imports, bool(mentioned), concepts))),
     ]
 
 
-def _information(one: FileModel) -> Items:
-    folder, _, name = one.path.rpartition("/")
+def _information(model: FileModel) -> Items:
+    folder, _, name = model.path.rpartition("/")
     rows: list[tuple[str, Ref]] = [
-        ("Original File", Ref(To.SOURCE, one.path, "", one.path, False)),
-        ("Documentation", Ref(To.FILE, one.path, "", f"{name}_docs.md")),
+        ("Original File", Ref(To.SOURCE, model.path, "", model.path, False)),
+        ("Documentation", Ref(To.FILE, model.path, "", f"{name}_docs.md")),
         ("Folder", Ref(To.INDEX, folder, "", folder or ".")),
     ]
     # The index is derived from the whole file: citing each line would make the list of claims as long as the file.
     items = [Item([Strong(title), ": ", ref]) for title, ref in rows]
-    return Items([Item([*items[0].text, Cite(one.path)]), *items[1:]])
+    return Items([Item([*items[0].text, Cite(model.path)]), *items[1:]])
 
 
-def _no_keywords(one: FileModel) -> str:
-    file = one.file
+def _no_keywords(model: FileModel) -> str:
+    file = model.file
     if file.skip != Skip.NONE:
         note = f", {file.note}" if file.note not in ("", file.type) else ""
         return f"{file.type}, {count_noun(file.size, 'byte')}, not read as text{note}."
@@ -122,43 +122,43 @@ def _times(times: int) -> str:
     return f" {times:,}×" if times > 1 else ""
 
 
-def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> Items:
+def _group(model: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> Items:
     """Return the names of one kind: first those outside of any type, then members, grouped by what they belong to."""
     found: list[Item] = []
     members: dict[int, list[Item]] = {}
     for name, places in names:
         if len(places) == 1:
-            owner = file_keywords.member_of(one, places[0])
-            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(one, name, places, uses))
+            owner = file_keywords.member_of(model, places[0])
+            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(model, name, places, uses))
             continue
         inside: dict[int, list[int]] = {}
         for place in places:
-            inside.setdefault(file_keywords.member_of(one, place), []).append(place)
+            inside.setdefault(file_keywords.member_of(model, place), []).append(place)
         for owner, some in inside.items():
-            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(one, name, some, uses))
-    owners = sorted((file_keywords.name_key(file_keywords.qualified_name(one, owner)), owner) for owner in members)
+            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(model, name, some, uses))
+    owners = sorted((file_keywords.name_key(file_keywords.qualified_name(model, owner)), owner) for owner in members)
     for _, owner in owners:
-        public = public_name(one.index, one.path, one.symbols[owner].key)
+        public = public_name(model.index, model.path, model.symbols[owner].key)
         found.append(
-            Item([one.own(owner, public or file_keywords.qualified_name(one, owner))], [Items(members[owner])])
+            Item([model.own(owner, public or file_keywords.qualified_name(model, owner))], [Items(members[owner])])
         )
     return Items(found)
 
 
-def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
+def _definition(model: FileModel, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
     """Return a name, the lines where it is defined, and where it is used.
 
     To save a third of the page, some names are not linked: a member that no other file uses and a key inside another
     key are found through the link of what contains them, and a namespace is nothing but its members.
     """
     users = _users([uses[place] for place in places if place in uses])
-    first = one.symbols[places[0]]
-    alone = file_keywords.member_of(one, places[0]) < 0 and first.kind not in file_keywords.GROUPING_KINDS
+    first = model.symbols[places[0]]
+    alone = file_keywords.member_of(model, places[0]) < 0 and first.kind not in file_keywords.GROUPING_KINDS
     inner = first.kind == Kind.KEY and first.parent >= 0
     linked = (alone and not inner) or any(type(piece) is Ref for piece in users)
-    shown = next((place for place in places if not one.symbols[place].declaration), places[0])
-    pieces: list[Piece] = [one.own(shown, name) if linked else Mono(name), f" L{first.line}"]
-    pieces += [f", L{one.symbols[place].line}" for place in places[1:]]
+    shown = next((place for place in places if not model.symbols[place].declaration), places[0])
+    pieces: list[Piece] = [model.own(shown, name) if linked else Mono(name), f" L{first.line}"]
+    pieces += [f", L{model.symbols[place].line}" for place in places[1:]]
     return Item(pieces + users)
 
 
@@ -196,9 +196,9 @@ def _import(row: ImportedName) -> Item:
     return Item(pieces)
 
 
-def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
+def _identifiers(model: FileModel, rows: list[MentionedName]) -> list[Item]:
     """Return the mentioned names, linked to what they refer to."""
-    mentions = file_keywords.MentionResolver(one)
+    mentions = file_keywords.MentionResolver(model)
     return [Item([mentions.ref(row.name) or Mono(row.name), f" L{row.line}", _times(row.times)]) for row in rows]
 
 
@@ -216,16 +216,16 @@ def _concept(term: Term) -> Item:
 
 
 def _map(
-    one: FileModel,
+    model: FileModel,
     groups: dict[str, list[DefinedName]],
     imports: list[ImportedName],
     mentioned: bool,
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Yield each section of the file's page with the keywords it contains."""
-    purpose = file_keywords.TextWords(_purpose_text(one))
+    purpose = file_keywords.TextWords(_purpose_text(model))
     stated = [term.text for term in concepts if purpose.has(term.text)]
-    first = _names_in(one, _PURPOSE)
+    first = _names_in(model, _PURPOSE)
     lowered = {name.lower() for name in first}
     besides = [file_keywords.IDENTIFIERS] if mentioned else []
     besides += [file_keywords.CONCEPTS] if len(stated) < len(concepts) else []
@@ -235,16 +235,16 @@ def _map(
             join_with_commas([*map(Mono, first), *(text for text in stated if text.lower() not in lowered)]),
         ),
         (file_keywords.SOURCE, [", ".join(besides)]),
-        (_OVERVIEW, _shorten_names(_names_in(one, _OVERVIEW), groups)),
+        (_OVERVIEW, _shorten_names(_names_in(model, _OVERVIEW), groups)),
         (file_keywords.ANALYSIS, [", ".join(groups)]),
-        (_DESIGN, _shorten_names(_names_in(one, _DESIGN), groups)),
+        (_DESIGN, _shorten_names(_names_in(model, _DESIGN), groups)),
         (_DEPENDENCIES, [_imports_title(imports)] if imports else []),
     ]
     rows += [
-        (title, _shorten_names(_names_in(one, title), groups)) for title in titles() if title not in _FIRST_SECTIONS
+        (title, _shorten_names(_names_in(model, title), groups)) for title in titles() if title not in _FIRST_SECTIONS
     ]
     for title, pieces in rows:
-        if any(pieces) and title not in one.index.book.sections_off:
+        if any(pieces) and title not in model.index.book.sections_off:
             yield Item([Strong(title), ": ", *pieces])
 
 
@@ -266,45 +266,45 @@ def _shorten_names(names: list[str], groups: dict[str, list[DefinedName]]) -> li
 
 
 @memoised_in_object
-def _own_names(one: FileModel) -> tuple[dict[str, str], set[str]]:
-    names = {symbol.key: symbol.name for symbol in one.symbols}
+def _own_names(model: FileModel) -> tuple[dict[str, str], set[str]]:
+    names = {symbol.key: symbol.name for symbol in model.symbols}
     return names, set(names.values())
 
 
-def _names_in(one: FileModel, title: str) -> list[str]:
+def _names_in(model: FileModel, title: str) -> list[str]:
     """Return the file's own definitions that a section names or remarks on, from A to Z."""
-    own, names = _own_names(one)
+    own, names = _own_names(model)
     if not own:
         return []
     found: set[str] = set()
     lines: set[int] = set()
-    for piece in pieces_of(sections(one).get(title, [])):
+    for piece in pieces_of(sections(model).get(title, [])):
         if type(piece) is Ref:
-            if piece.to == To.SYMBOL and piece.path == one.path and piece.at in own:
+            if piece.to == To.SYMBOL and piece.path == model.path and piece.at in own:
                 found.add(own[piece.at])
         elif type(piece) is Mono:
             found.update(names & {str(piece)})
         elif type(piece) is Line:
-            if title in _REMARK_SECTIONS and piece.path == one.path:
+            if title in _REMARK_SECTIONS and piece.path == model.path:
                 lines.add(piece.first)
         elif type(piece) is str and "`" in piece:
             found.update(names.intersection(_CODE_SPAN.findall(piece)))
-    found.update(_names_around(one, lines))
+    found.update(_names_around(model, lines))
     return sorted(found, key=lambda name: (name.lower(), name))
 
 
-def _names_around(one: FileModel, lines: set[int]) -> Iterator[str]:
+def _names_around(model: FileModel, lines: set[int]) -> Iterator[str]:
     """Yield the name of the innermost definition that contains each line."""
     for line in lines:
-        place = innermost_symbol(one.symbols, line)
+        place = innermost_symbol(model.symbols, line)
         if place >= 0:
-            yield one.symbols[place].name
+            yield model.symbols[place].name
 
 
-def _purpose_text(one: FileModel) -> str:
+def _purpose_text(model: FileModel) -> str:
     """Return the text of the section about the file's purpose, without formatting."""
     words: list[str] = []
-    for piece in pieces_of(sections(one).get(_PURPOSE, [])):
+    for piece in pieces_of(sections(model).get(_PURPOSE, [])):
         if isinstance(piece, str):
             words.append(piece)
         elif isinstance(piece, Ref):

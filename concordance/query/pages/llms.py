@@ -77,8 +77,12 @@ def _blocks(index: Index) -> Iterator[Block]:
         yield Heading(2, ["Folders"])
         inner = [folders(index).all[path] for path in root.folders]
         yield Items([
-            _link(one.path, Ref(To.INDEX, one.path), f"{_size(one)}. {_plain(describe_folder(index, one.path))}")
-            for one in inner
+            _link(
+                folder.path,
+                Ref(To.INDEX, folder.path),
+                f"{_size(folder)}. {_plain(describe_folder(index, folder.path))}",
+            )
+            for folder in inner
         ])  # fmt: skip
     yield Heading(2, ["Optional"])  # by the convention: may be left out if a shorter context is needed
     report = f"what was read, what was not, and what does not resolve. {SIGNATURE} {VERSION}"

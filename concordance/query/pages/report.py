@@ -324,4 +324,4 @@ def _file_rates(index: Index, path: str) -> tuple[list[tuple[int, int]], list[tu
     """Count a file's expressions by the trust of their best link, which is their first, and its imports by origin."""
     links = index.facts.links(path)
     best = dict(zip(reversed(unpack_column(links.use)), reversed(links.trust), strict=True))
-    return list(Counter(best.values()).items()), list(Counter(str(one.origin) for one in links.imports).items())
+    return list(Counter(best.values()).items()), list(Counter(str(target.origin) for target in links.imports).items())

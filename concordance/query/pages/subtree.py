@@ -131,8 +131,13 @@ def _subfolder_counts(index: Index, folder: Folder) -> list[Block]:
     """Return the subfolders, each with its number of definitions."""
     known = folder_definitions(index).all
     rows = [
-        Item([Ref(To.SUBTREE, one.path, "", one.name), f": {count_noun(known[one.path].kinds.total(), 'definition')}"])
-        for one in (folders(index).all[path] for path in folder.folders)
+        Item(
+            [
+                Ref(To.SUBTREE, inner.path, "", inner.name),
+                f": {count_noun(known[inner.path].kinds.total(), 'definition')}",
+            ]
+        )
+        for inner in (folders(index).all[path] for path in folder.folders)
     ]
     return [Items(rows)] if rows else []
 

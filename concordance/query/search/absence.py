@@ -76,12 +76,12 @@ def no_users(one: FileModel) -> list[Piece]:
     return [f"No reference to it was found{_limits(one.file)}."]
 
 
-def _runs_with_its_package(one: FileModel) -> bool:
+def _runs_with_its_package(model: FileModel) -> bool:
     """True if imports name the package of a file, not the file, and load all of its files."""
-    language = language_of(one.file.language)
+    language = language_of(model.file.language)
     if not language.imports_folders or language.imports_by_name:
         return False
-    return all(symbol.kind != Kind.NAMESPACE or symbol.name != "main" for symbol in one.symbols)
+    return all(symbol.kind != Kind.NAMESPACE or symbol.name != "main" for symbol in model.symbols)
 
 
 def _or_use(file: File) -> str:
@@ -126,13 +126,13 @@ def _limits(file: File) -> str:
     return f" by import, name or path (not seen: {language_of(file.language).unseen})"
 
 
-def no_imports(one: FileModel) -> str:
+def no_imports(model: FileModel) -> str:
     """Return a sentence for a file in which no imports were found."""
-    if not_analysed(one.file):
+    if not_analysed(model.file):
         return "Imports are not extracted."
-    if not is_linked(one.file):
-        return f"{one.file.type}: imports are not extracted."
-    if one.facts.metrics.errors:
+    if not is_linked(model.file):
+        return f"{model.file.type}: imports are not extracted."
+    if model.facts.metrics.errors:
         return "No imports found; parts of the file could not be parsed."
     return "No imports."
 

@@ -46,11 +46,11 @@ def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> 
         if hit.path in index.categories:
             found += _in_file(hit.path, index.facts.ends(hit.path), text)
 
-    def order(one: RaisedMessage) -> tuple[float, int, str, int]:
-        return -round(one.share, 2), category_rank(index.category_of(one.path)), one.path, one.end.line
+    def order(raised: RaisedMessage) -> tuple[float, int, str, int]:
+        return -round(raised.share, 2), category_rank(index.category_of(raised.path)), raised.path, raised.end.line
 
-    best = max((one.share for one in found), default=0.0)
-    return sorted((one for one in found if one.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
+    best = max((raised.share for raised in found), default=0.0)
+    return sorted((raised for raised in found if raised.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
 
 
 def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessage]:

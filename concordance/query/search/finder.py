@@ -71,7 +71,9 @@ def find_results(index: Index, request: SearchRequest) -> Findings:
     found += _by_qualified_name(index, request)
     found += _by_path(index, request)
     corrected = "" if found else correct_spelling(index, request.question)
-    found += _by_words(index, request._replace(question=corrected or request.question), {one.path for one in found})
+    found += _by_words(
+        index, request._replace(question=corrected or request.question), {result.path for result in found}
+    )
     return Findings(_without_repetition(index, found, request.limit), corrected if found else "")
 
 
@@ -79,33 +81,35 @@ def _without_repetition(index: Index, found: list[SearchResult], limit: int) -> 
     """Return the first results with the lines they are on; a definition or file that was listed is not repeated."""
     kept: dict[tuple[str, str], SearchResult] = {}
     paths: set[str] = set()
-    for one in found:
+    for result in found:
         if len(kept) == limit:
             break
-        if (one.path, one.symbol) in kept or (one.kind == FILE and one.path in paths):
+        if (result.path, result.symbol) in kept or (result.kind == FILE and result.path in paths):
             continue
-        kept[one.path, one.symbol] = one
-        paths.add(one.path)
-    return [one if one.snippet or one.kind == FOLDER else _with_line(index, one) for one in kept.values()]
+        kept[result.path, result.symbol] = result
+        paths.add(result.path)
+    return [
+        result if result.snippet or result.kind == FOLDER else _with_line(index, result) for result in kept.values()
+    ]
 
 
-def _with_line(index: Index, one: SearchResult) -> SearchResult:
+def _with_line(index: Index, result: SearchResult) -> SearchResult:
     """Add the line of a result; for a file that is found by its name, the first line that is not empty."""
-    lines = index.open_file(one.path).lines() or []
-    number = one.line
-    if one.kind == FILE:
+    lines = index.open_file(result.path).lines() or []
+    number = result.line
+    if result.kind == FILE:
         number = next((n for n, line in enumerate(lines[number - 1 :], number) if line.strip()), number)
     text = lines[number - 1].strip() if number <= len(lines) else ""
-    return one._replace(line=number, snippet=text if len(text) <= MAX_LINE_LENGTH else f"{text[:MAX_LINE_LENGTH]} …")
+    return result._replace(line=number, snippet=text if len(text) <= MAX_LINE_LENGTH else f"{text[:MAX_LINE_LENGTH]} …")
 
 
 def _raising(index: Index, request: SearchRequest) -> list[SearchResult]:
     """Return the lines that raise the message in the question."""
     found = []
-    for one in find_raising_lines(index, request.question, request.folder, request.limit):
-        opened = index.open_file(one.path)
-        line = (opened.line(one.end.line) or "").strip()[:MAX_LINE_LENGTH]
-        spot = SearchResult(one.path, one.end.line, "", FILE, _RAISED + one.share, line)
+    for raised in find_raising_lines(index, request.question, request.folder, request.limit):
+        opened = index.open_file(raised.path)
+        line = (opened.line(raised.end.line) or "").strip()[:MAX_LINE_LENGTH]
+        spot = SearchResult(raised.path, raised.end.line, "", FILE, _RAISED + raised.share, line)
         found.append(_around(index, opened, spot, request.kinds))
     return found
 

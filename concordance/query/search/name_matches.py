@@ -294,7 +294,7 @@ class _Matcher:
         if opened.file.category == Category.DOCUMENTATION:
             title = next((symbol for symbol in opened.defined if symbol.kind == Kind.HEADING), None)
             self._add_path(path, False, *((title.name, title.line) if title else _first_words(opened)))
-        best = sorted(named, key=lambda one: (-sum(w in one.name.lower() for w in self.words.stems), len(one.name)))
+        best = sorted(named, key=lambda head: (-sum(w in head.name.lower() for w in self.words.stems), len(head.name)))
         for symbol in best[:_MAX_NAMES]:
             if symbol is not title:
                 self._add_symbol(path, symbol)

@@ -206,7 +206,7 @@ class _Scorer:
         """Return, by file, the largest share of the question's three-word sequences that one passage contains."""
         coverage: dict[int, float] = {}
         each = 1 / max(3, len(triples))
-        wanted = [one._replace(weight=each, flat=True) for one in triples]
+        wanted = [field_query._replace(weight=each, flat=True) for field_query in triples]
         for piece in self.shard.pieces(wanted, self.question.folder, _MAX_COVERING):
             coverage[piece.number] = max(coverage.get(piece.number, 0.0), piece.score)
         return coverage

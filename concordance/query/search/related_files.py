@@ -86,7 +86,7 @@ class Neighbours:
         # Unrecorded tables, for those who read all of it. A row is never modified.
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
-        same = {one: one for one in self.paths}  # one object for each id: there are many more pairs than files
+        same = {path: path for path in self.paths}  # one object for each id: there are many more pairs than files
         for user, target, times in iterate_pairs(tables.facts.analysis_result("pairs")):
             self.all_uses.setdefault(same[user], {})[same[target]] = times
             self.all_users.setdefault(same[target], {})[same[user]] = times
@@ -203,7 +203,7 @@ class Neighbours:
     def with_stem_of(self, path: str) -> list[str]:
         """Return the files whose names are equal, apart from endings and what marks a test, in the order of paths."""
         self.reads.note("stem", stem_of(path))
-        return sorted(self.paths[one] for one in self._stems[stem_of(path)])
+        return sorted(self.paths[stem] for stem in self._stems[stem_of(path)])
 
     def _are_linked(self, one: int, other: int) -> bool:
         """True if one of two files uses the other."""
@@ -212,9 +212,9 @@ class Neighbours:
     def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""
         self.reads.note(Aspect.TEXT, path)
-        symbols = [one for one in self._tables.facts.symbols_in(path)
-                   if one.kind in _DEFINES and not one.parent_key and not one.declaration]  # fmt: skip
-        names = dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3)
+        symbols = [symbol for symbol in self._tables.facts.symbols_in(path)
+                   if symbol.kind in _DEFINES and not symbol.parent_key and not symbol.declaration]  # fmt: skip
+        names = dict.fromkeys(symbol.name for symbol in symbols[:_NAMES] if len(symbol.name) > 3)
         for name in names:
             self.reads.note(Aspect.SYMBOLS_NAMED, name)
         defining = self._tables.facts.files_defining(names)

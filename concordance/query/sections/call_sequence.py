@@ -29,65 +29,67 @@ class CallSequence(NamedTuple):
     steps: list[int]
 
 
-def call_sequence(one: FileModel, centre: int) -> CallSequence | None:
+def call_sequence(model: FileModel, centre: int) -> CallSequence | None:
     """Return the calls of the function that leads through a file; None if no function does.
 
     `centre` is the place of its most central definition.
     """
-    if one.file.category == Category.TEST or not one.opened.uses:
+    if model.file.category == Category.TEST or not model.opened.uses:
         return None
     rows = []
-    for place, symbol in enumerate(one.symbols):
-        if symbol.kind in (Kind.FUNCTION, Kind.METHOD) and not symbol.declaration and _may_lead(one, place, centre):
+    for place, symbol in enumerate(model.symbols):
+        if symbol.kind in (Kind.FUNCTION, Kind.METHOD) and not symbol.declaration and _may_lead(model, place, centre):
             called = [
-                use.id for use in one.uses.get(place, {}).values() if use.roles & CALL and _is_step(one, place, use.id)
+                use.id
+                for use in model.uses.get(place, {}).values()
+                if use.roles & CALL and _is_step(model, place, use.id)
             ]
-            own = sum(one.is_own(target) for target in called)
+            own = sum(model.is_own(target) for target in called)
             is_entry = symbol.name in _ENTRIES
             if (len(called) >= _MIN_STEPS and own > 2) or (is_entry and len(called) > 2 and own):
-                others = sum(not one.is_own(use.id) for use in one.users.get(place, ()))
+                others = sum(not model.is_own(use.id) for use in model.users.get(place, ()))
                 rows.append((not is_entry, -others, -own, -len(called), place))
     if not rows:
         return None
     place = min(rows)[-1]
-    steps = _ordered(one, place)
+    steps = _ordered(model, place)
     return CallSequence(place, steps) if len(steps) > 2 else None
 
 
-def _may_lead(one: FileModel, place: int, centre: int) -> bool:
+def _may_lead(model: FileModel, place: int, centre: int) -> bool:
     """True for a function that readers may start with: an entry, or the central definition or a method of it."""
-    symbol = one.symbols[place]
+    symbol = model.symbols[place]
     if symbol.name in _ENTRIES:
         return True
-    if symbol.name.startswith("_") or symbol.key.split(".")[-2:-1] == [symbol.name] or is_private(one, place):
+    if symbol.name.startswith("_") or symbol.key.split(".")[-2:-1] == [symbol.name] or is_private(model, place):
         return False
-    is_large = _MIN_SHARE * (symbol.end_line - symbol.start_line + 1) >= one.file.lines
+    is_large = _MIN_SHARE * (symbol.end_line - symbol.start_line + 1) >= model.file.lines
     return is_large and centre in (place, symbol.parent)
 
 
-def _is_step(one: FileModel, place: int, target: int) -> bool:
+def _is_step(model: FileModel, place: int, target: int) -> bool:
     """True if a call is a step on the way: of a function or class, not of itself, and not only to raise an error."""
-    key = one.index.keys[target]
-    if not key or target == one.ids.id_at(place):
+    key = model.index.keys[target]
+    if not key or target == model.ids.id_at(place):
         return False
     name = key.rpartition(".")[2].partition("+")[0]
     return (
-        KINDS[one.index.kinds[target]] in _STEP_KINDS
+        KINDS[model.index.kinds[target]] in _STEP_KINDS
         and not name.endswith(("Error", "Exception", "Warning"))
         and name != "_"
     )
 
 
-def _ordered(one: FileModel, place: int) -> list[int]:
+def _ordered(model: FileModel, place: int) -> list[int]:
     """Return what a function calls, each once, in the order of the text."""
-    symbol, opened = one.symbols[place], one.opened
+    symbol, opened = model.symbols[place], model.opened
     offsets, starts = opened.columns[0], opened.starts
     first = bisect_left(offsets, starts[symbol.start_line - 1])
     last = bisect_left(offsets, starts[min(symbol.end_line, len(starts) - 1)])
     found: dict[int, None] = {}
     for number in range(first, last):
         if opened.roles[number] == _CALL:
-            target = one.best_targets.get(opened.expression(number))
-            if target is not None and _is_step(one, place, target[0]):
+            target = model.best_targets.get(opened.expression(number))
+            if target is not None and _is_step(model, place, target[0]):
                 found.setdefault(target[0])
     return list(found)

@@ -43,29 +43,29 @@ class CentralDefinition(NamedTuple):
     is_plain: bool  # a value, or a test that a macro defines, without documentation and not used by other files
 
 
-def rank_definitions(one: FileModel) -> list[CentralDefinition]:
+def rank_definitions(model: FileModel) -> list[CentralDefinition]:
     """Return the definitions of a file, the central ones first, private ones that no other file uses last."""
-    users, direct = _files_by_definition(one)
-    source = {path for paths in users.values() for path in paths if one.index.category_of(path) != Category.TEST}
-    if one.file.category == Category.TEST:  # code does not use its tests: these are coincidences of names
+    users, direct = _files_by_definition(model)
+    source = {path for paths in users.values() for path in paths if model.index.category_of(path) != Category.TEST}
+    if model.file.category == Category.TEST:  # code does not use its tests: these are coincidences of names
         users, source = {place: paths - source for place, paths in users.items()}, set()
-    stem = _letters(one.path.rpartition("/")[2].partition(".")[0])
+    stem = _letters(model.path.rpartition("/")[2].partition(".")[0])
     found: dict[str, CentralDefinition] = {}
-    for place in _top_level(one):
-        symbol = one.symbols[place]
+    for place in _top_level(model):
+        symbol = model.symbols[place]
         files = len(users.get(place, ()))
         plain = (_is_value(symbol) or "(" in symbol.name) and not files and not symbol.doc
         is_through_members = files > len(users.get(place, set()) & direct.get(place, set()))
-        row = CentralDefinition(place, files, is_through_members, is_private(one, place), plain)
+        row = CentralDefinition(place, files, is_through_members, is_private(model, place), plain)
         key = _NUMBER.sub("", symbol.key)
         had = found.get(key)
-        if had is None or (had.files, not one.symbols[had.place].declaration) < (files, not symbol.declaration):
+        if had is None or (had.files, not model.symbols[had.place].declaration) < (files, not symbol.declaration):
             found[key] = row
     for key, row in found.items():
-        found[key] = row._replace(place=implementation(one.symbols, row.place))
+        found[key] = row._replace(place=implementation(model.symbols, row.place))
 
     def order(row: CentralDefinition) -> tuple[object, ...]:
-        symbol = one.symbols[row.place]
+        symbol = model.symbols[row.place]
         size = symbol.end_line - symbol.start_line
         kind = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in EXECUTABLE_KINDS else 2
         named = _letters(symbol.name) != stem
@@ -92,34 +92,34 @@ def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _top_level(one: FileModel) -> list[int]:
+def _top_level(model: FileModel) -> list[int]:
     """Return the places of the definitions at the top level or in namespaces, without forward declarations."""
     found: list[int] = []
-    left, owners = one.children.get(-1, [])[::-1], _types_by_key(one)
+    left, owners = model.children.get(-1, [])[::-1], _types_by_key(model)
     while left:
         place = left.pop()
-        symbol = one.symbols[place]
+        symbol = model.symbols[place]
         if symbol.kind in _OPEN_KINDS:
-            left += reversed(one.children.get(place, []))
+            left += reversed(model.children.get(place, []))
         elif _is_listed(symbol) and symbol.key.rpartition(".")[0] not in owners:
             found.append(place)
     return found
 
 
 @memoised_in_object
-def _types_by_key(one: FileModel) -> dict[str, int]:
+def _types_by_key(model: FileModel) -> dict[str, int]:
     """Return the types of a file by key: in Go, Rust and C++, members may be defined outside of their type."""
     return {
-        symbol.key: place for place, symbol in enumerate(one.symbols)
+        symbol.key: place for place, symbol in enumerate(model.symbols)
         if symbol.kind in _OWNER_KINDS and not (symbol.declaration and symbol.kind in TYPE_KINDS)
     }  # fmt: skip
 
 
-def _members(one: FileModel, place: int) -> list[int]:
+def _members(model: FileModel, place: int) -> list[int]:
     """Return the members of a type, wherever in the file they are defined."""
-    key, inside = one.symbols[place].key, one.children.get(place, [])
+    key, inside = model.symbols[place].key, model.children.get(place, [])
     outside = [
-        other for other, symbol in enumerate(one.symbols)
+        other for other, symbol in enumerate(model.symbols)
         if symbol.parent != place and symbol.key.rpartition(".")[0] == key
     ]  # fmt: skip
     return [*inside, *outside]
@@ -142,28 +142,28 @@ def _is_special(symbol: Symbol) -> bool:
     return _is_dunder(name) or name.startswith(("~", "operator")) or owner == [name] or name in _TEST_SETUP
 
 
-def is_private(one: FileModel, place: int) -> bool:
+def is_private(model: FileModel, place: int) -> bool:
     """True if the language or a leading underscore makes a definition private."""
-    symbol = one.symbols[place]
+    symbol = model.symbols[place]
     if symbol.name.startswith("_") and not _is_dunder(symbol.name):
         return True
-    return not symbol.public and language_of(one.file.language).has_private
+    return not symbol.public and language_of(model.file.language).has_private
 
 
-def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+def _files_by_definition(model: FileModel) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
     """Return the users of the file that use each definition at the top level or anything inside of it, and those that
     use the definition itself; whoever only imports it, for example to export it again, does not use it."""
-    index = one.index
-    users = {index.path_of_file(user) for user in index.neighbours.users_of(one.ids.file)}
+    index = model.index
+    users = {index.path_of_file(user) for user in index.neighbours.users_of(model.ids.file)}
     found: dict[int, set[str]] = {}
     direct: dict[int, set[str]] = {}
-    owners = _types_by_key(one)
-    for place, uses in one.users.items():
+    owners = _types_by_key(model)
+    for place, uses in model.users.items():
         top = place
         while top >= 0:
-            parent = one.symbols[top].parent
-            if parent < 0 or one.symbols[parent].kind in _OPEN_KINDS:
-                parent = owners.get(one.symbols[top].key.rpartition(".")[0], -1)
+            parent = model.symbols[top].parent
+            if parent < 0 or model.symbols[parent].kind in _OPEN_KINDS:
+                parent = owners.get(model.symbols[top].key.rpartition(".")[0], -1)
             if parent < 0:
                 break
             top = parent
@@ -172,7 +172,7 @@ def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int,
             paths = {
                 index.path_of(use.id)
                 for use in uses
-                if use.trust >= least and use.roles != IMPORT and not one.is_own(use.id)
+                if use.trust >= least and use.roles != IMPORT and not model.is_own(use.id)
             }
             found.setdefault(top, set()).update(paths & users)
             if top == place:
@@ -180,39 +180,39 @@ def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int,
     return found, direct
 
 
-def explain(one: FileModel, place: int) -> list[Piece]:
+def explain(model: FileModel, place: int) -> list[Piece]:
     """Return what a definition is, after a dash: its author's sentence, or else its bases and members or signature."""
-    symbol, doc = one.symbols[place], one.symbols[documented(one.symbols, place)].doc
-    sentence = first_sentence(doc, one.file.language, symbol.name) if doc else ""
-    about_parameter = sentence.partition(" ")[0] in {one.name for one in symbol.parameters}
+    symbol, doc = model.symbols[place], model.symbols[documented(model.symbols, place)].doc
+    sentence = first_sentence(doc, model.file.language, symbol.name) if doc else ""
+    about_parameter = sentence.partition(" ")[0] in {parameter.name for parameter in symbol.parameters}
     if sentence and not about_parameter:
         return [f" — {sentence}"]
     if symbol.kind in _OWNER_KINDS:
-        return _bases_and_members(one, place)
+        return _bases_and_members(model, place)
     signature = " ".join(symbol.signature.split())
     return [" — ", Mono(signature)] if symbol.parameters and len(signature) <= _MAX_SIGNATURE else []
 
 
-def _bases_and_members(one: FileModel, place: int) -> list[Piece]:
+def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
     """Return what a class without documentation extends, and its most used public methods."""
-    symbol = one.symbols[place]
+    symbol = model.symbols[place]
     inside = [
-        inner for inner in _members(one, place)
-        if one.symbols[inner].kind in EXECUTABLE_KINDS and not is_private(one, inner)
-        and not _is_special(one.symbols[inner])
+        inner for inner in _members(model, place)
+        if model.symbols[inner].kind in EXECUTABLE_KINDS and not is_private(model, inner)
+        and not _is_special(model.symbols[inner])
     ]  # fmt: skip
-    inside.sort(key=lambda inner: (-len(one.users.get(inner, ())), inner))
-    names = list({one.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]
+    inside.sort(key=lambda inner: (-len(model.users.get(inner, ())), inner))
+    names = list({model.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]
     found: list[Piece] = []
     if symbol.bases:
         names_of_bases = [_ACCESS.sub("", base) for base in symbol.bases]
         left = len(names_of_bases) - _MAX_BASES
         shown_bases: list[Piece] = [Mono(base) for base in names_of_bases[: _MAX_BASES + (left == 1)]]
         shown_bases += [f"{left} more"] if left > 1 else []
-        verb = language_of(one.file.language).base_verb
+        verb = language_of(model.file.language).base_verb
         found += [f", {verb} ", *join_in_sentence(shown_bases)]
     if names:
-        shown: list[Piece] = [one.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
+        shown: list[Piece] = [model.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
         left = len(names) - len(shown)
         found += [": ", *join_in_sentence([*shown, *([f"{left} more"] if left else [])])]
     return found

@@ -55,14 +55,14 @@ def definition_link(index: Index, identity: int) -> Ref:
 # --- members
 
 
-def members(one: FileModel, place: int) -> Iterator[Block]:
+def members(model: FileModel, place: int) -> Iterator[Block]:
     """Yield what a class defines and what it inherits."""
-    index = one.index
-    rows = [(one.path, inner) for inner in _own_members(one, place)]
-    if language_of(one.file.language).imports_folders:  # a method may be in another file of the package
-        folder = one.path.rpartition("/")[0]
-        methods = _methods_outside(index, f"{one.file.language} {folder}").get(one.symbols[place].key, ())
-        rows += [row for row in methods if row[0] != one.path]
+    index = model.index
+    rows = [(model.path, inner) for inner in _own_members(model, place)]
+    if language_of(model.file.language).imports_folders:  # a method may be in another file of the package
+        folder = model.path.rpartition("/")[0]
+        methods = _methods_outside(index, f"{model.file.language} {folder}").get(model.symbols[place].key, ())
+        rows += [row for row in methods if row[0] != model.path]
     if rows:
         yield Heading(2, ["Members"])
     by_kind: dict[str, list[tuple[str, int]]] = {}
@@ -70,17 +70,17 @@ def members(one: FileModel, place: int) -> Iterator[Block]:
         by_kind.setdefault(outline(index, path).symbols[inner].kind, []).append((path, inner))
     for kind in sorted(by_kind, key=lambda kind: _ORDER.get(Kind(kind), len(_ORDER))):
         yield Heading(3, [count_kind(kind, 2).partition(" ")[2].capitalize()])
-        yield Table(("Name", "Description", "Line"), [_member(one, *row) for row in by_kind[kind]])
-    yield from _inherited(one, place)
+        yield Table(("Name", "Description", "Line"), [_member(model, *row) for row in by_kind[kind]])
+    yield from _inherited(model, place)
 
 
-def _own_members(one: FileModel, place: int) -> list[int]:
+def _own_members(model: FileModel, place: int) -> list[int]:
     """Return what a file defines inside of a class, and for it: in Go and Rust, methods are outside of their types."""
-    inside = one.children.get(place, [])
-    names = {one.symbols[inner].name for inner in inside}
-    key = one.symbols[place].key
-    outside = (n for n in one.children.get(-1, []) if one.symbols[n].key.rpartition(".")[0] == key)
-    return [*inside, *(n for n in outside if one.symbols[n].name not in names)]
+    inside = model.children.get(place, [])
+    names = {model.symbols[inner].name for inner in inside}
+    key = model.symbols[place].key
+    outside = (n for n in model.children.get(-1, []) if model.symbols[n].key.rpartition(".")[0] == key)
+    return [*inside, *(n for n in outside if model.symbols[n].name not in names)]
 
 
 @memoised(64)
@@ -100,14 +100,14 @@ def _methods_outside(index: Index, package: str) -> dict[str, list[tuple[str, in
     return found
 
 
-def _member(one: FileModel, path: str, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    symbol = outline(one.index, path).symbols[place]
-    paged = place in symbols_with_pages(one.index, path)
+def _member(model: FileModel, path: str, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
+    symbol = outline(model.index, path).symbols[place]
+    paged = place in symbols_with_pages(model.index, path)
     ref = Ref(To.DEFINITION if paged else To.SYMBOL, path, symbol.key, symbol.name)
-    summary = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    summary = first_sentence(symbol.doc, model.file.language, symbol.name) if symbol.doc else ""
     words: list[Piece] = [summary] if summary else [Mono(_short(symbol.signature))] if symbol.signature else []
     name = path.rpartition("/")[2]
-    return [ref], words, [Line(path, symbol.line, 0, "" if path == one.path else f"{name}:{symbol.line}")]
+    return [ref], words, [Line(path, symbol.line, 0, "" if path == model.path else f"{name}:{symbol.line}")]
 
 
 def _short(signature: str) -> str:
@@ -118,12 +118,12 @@ def _short(signature: str) -> str:
 _MAX_LABEL_LENGTH = 160
 
 
-def _inherited(one: FileModel, place: int) -> Iterator[Block]:
+def _inherited(model: FileModel, place: int) -> Iterator[Block]:
     """Yield the members of ancestors that no nearer class defines."""
-    index = one.index
-    taken = {one.symbols[member].name for member in _own_members(one, place)}
+    index = model.index
+    taken = {model.symbols[member].name for member in _own_members(model, place)}
     rows = []
-    for base in ancestors_of(index, one.ids.id_at(place)):
+    for base in ancestors_of(index, model.ids.id_at(place)):
         file = index.open_file(base.path)
         names: dict[str, Symbol] = {}
         for symbol in file.symbols:
@@ -141,16 +141,16 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
 # --- classes around
 
 
-def bases(one: FileModel, place: int) -> Iterator[Block]:
+def bases(model: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that a class extends."""
-    if one.symbols[place].bases or one.bases.get(place):
+    if model.symbols[place].bases or model.bases.get(place):
         yield Heading(2, ["Bases"])
-        yield from _bases(one, place)
+        yield from _bases(model, place)
 
 
-def subclass_blocks(one: FileModel, place: int) -> Iterator[Block]:
+def subclass_blocks(model: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
-    index, identity = one.index, one.ids.id_at(place)
+    index, identity = model.index, model.ids.id_at(place)
     found = sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)
     if found:
         yield Heading(2, ["Subclasses"])
@@ -160,11 +160,11 @@ def subclass_blocks(one: FileModel, place: int) -> Iterator[Block]:
         yield list_by_file(index, found)
 
 
-def _bases(one: FileModel, place: int) -> Iterator[Block]:
-    index, symbol = one.index, one.symbols[place]
-    known = {split_key(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
+def _bases(model: FileModel, place: int) -> Iterator[Block]:
+    index, symbol = model.index, model.symbols[place]
+    known = {split_key(index.keys[base])[-1] for base in model.bases.get(place, ()) if index.keys[base]}
     rows = [
-        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.ids.id_at(place))
+        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, model.ids.id_at(place))
     ]
     for written in symbol.bases:
         bare = written.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
@@ -192,9 +192,9 @@ def _below(index: Index, identity: int) -> int:
     return len(seen)
 
 
-def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
+def hierarchy_diagram(model: FileModel, place: int) -> Iterator[Block]:
     """Yield a diagram of a class with its ancestors and direct subclasses."""
-    index, identity = one.index, one.ids.id_at(place)
+    index, identity = model.index, model.ids.id_at(place)
     every = [identity, *(base.id for base in ancestors_of(index, identity))]
     bases = {now: [base for base in index.facts.bases_of(now) if base in every] for now in every}
     heirs = {identity: sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)}
@@ -207,9 +207,9 @@ def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
 # --- methods
 
 
-def overrides(one: FileModel, places: Sequence[SymbolPlace]) -> Iterator[Block]:
+def overrides(model: FileModel, places: Sequence[SymbolPlace]) -> Iterator[Block]:
     """Yield the methods that a method overrides, and those that override it."""
-    index = one.index
+    index = model.index
     over = {target for place in places for target, trust in index.facts.overridden(place.id) if trust}
     under = {symbol for place in places for symbol, trust in index.facts.overriding(place.id) if trust}
     if over:

@@ -79,32 +79,32 @@ class ExampleSite(NamedTuple):
 
 def find_examples(index: Index, path: str) -> list[Example]:
     """Return a few real uses of a file's public names, starting with the names that are used most."""
-    one = model_of(index, path)
+    model = model_of(index, path)
     found: list[Example] = []
     left: dict[int, list[ExampleSite]] = {}
-    for place in _ordered(one):
-        own = _own(one, place)
+    for place in _ordered(model):
+        own = _own(model, place)
         if own is not None:
             found.append(own)
-        elif sites := _sites(one, place):
+        elif sites := _sites(model, place):
             left[place] = sites
         if len(found) == _MAX_EXAMPLES or len(left) == _MAX_SYMBOLS:
             break
     for user, places in _choose(left, _MAX_EXAMPLES - len(found)).items():
         if len(found) < _MAX_EXAMPLES:
-            found += _examples_in(one, index.open_file(user), places, _MAX_EXAMPLES - len(found))
+            found += _examples_in(model, index.open_file(user), places, _MAX_EXAMPLES - len(found))
     order = {example.key: number for number, example in enumerate(found)}
     return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
 
 def find_examples_of(index: Index, path: str, place: int, limit: int) -> list[Example]:
     """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
-    one = model_of(index, path)
-    own = _own(one, place)
+    model = model_of(index, path)
+    own = _own(model, place)
     found = [own] if own is not None else []
-    for site in _sites(one, place)[: limit + 1]:
+    for site in _sites(model, place)[: limit + 1]:
         if len(found) < limit:
-            found += _examples_in(one, index.open_file(site.path), [place], 1)
+            found += _examples_in(model, index.open_file(site.path), [place], 1)
     return found
 
 
@@ -112,9 +112,9 @@ _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
 _PREFERRED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 
 
-def _ordered(one: FileModel) -> list[int]:
+def _ordered(model: FileModel) -> list[int]:
     """Return the public symbols with users or doctests: classes and functions first, then the most used."""
-    users, symbols = one.users, one.symbols
+    users, symbols = model.users, model.symbols
     places = [
         place for place, symbol in enumerate(symbols)
         if (place in users or ">>>" in symbol.doc) and _is_offered(symbols, symbol)
@@ -124,12 +124,12 @@ def _ordered(one: FileModel) -> list[int]:
     )
 
 
-def _sites(one: FileModel, place: int) -> list[ExampleSite]:
+def _sites(model: FileModel, place: int) -> list[ExampleSite]:
     """Return the files that use a symbol in an instructive way, best first."""
-    index = one.index
-    wanted = _INFORMATIVE_ROLES.get(one.symbols[place].kind, ~IMPORT)
+    index = model.index
+    wanted = _INFORMATIVE_ROLES.get(model.symbols[place].kind, ~IMPORT)
     best: dict[int, tuple[int, int]] = {}
-    for use in one.users.get(place, ()):
+    for use in model.users.get(place, ()):
         if use.roles & wanted:
             file = index.owners[use.id]
             sure = (Trust.EXACT - use.trust, int(not use.roles & CALL))
@@ -140,10 +140,10 @@ def _sites(one: FileModel, place: int) -> list[ExampleSite]:
         path = index.paths_by_id[file]
         language, category = index.language_of(path), index.category_of(path)
         kind = _kind_of(category, language)
-        if path == one.path or kind is None:
+        if path == model.path or kind is None:
             continue
         size = index.weight_of(path)
-        foreign = language != one.file.language and category != Category.DOCUMENTATION
+        foreign = language != model.file.language and category != Category.DOCUMENTATION
         found.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
     return sorted(found)[:8]
 
@@ -190,24 +190,24 @@ def _choose(sites: dict[int, list[ExampleSite]], limit: int) -> dict[str, list[i
     return found
 
 
-def _own(one: FileModel, place: int) -> Example | None:
+def _own(model: FileModel, place: int) -> Example | None:
     """Return the example in a symbol's own documentation."""
-    symbol = one.symbols[place]
-    if ">>>" not in symbol.doc or one.lines is None:
+    symbol = model.symbols[place]
+    if ">>>" not in symbol.doc or model.lines is None:
         return None
-    span = find_doctest(one.lines, symbol.line, symbol.end_line)
+    span = find_doctest(model.lines, symbol.line, symbol.end_line)
     if span is None:
         return None
     first, last, code = span
-    return Example(symbol.key, one.path, first, last, code, "python", "documentation", Trust.EXACT)
+    return Example(symbol.key, model.path, first, last, code, "python", "documentation", Trust.EXACT)
 
 
-def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: int) -> Iterator[Example]:
+def _examples_in(model: FileModel, file: OpenFile, places: Sequence[int], limit: int) -> Iterator[Example]:
     """Yield the examples of the given symbols that a file contains."""
     lines = file.lines()
     if lines is None:
         return
-    targets = {one.ids.id_at(place): place for place in places}
+    targets = {model.ids.id_at(place): place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
     for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
         where = file.position_of(spot)
@@ -222,11 +222,11 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: i
             continue
         first, last, code, spot, trust = example
         shown.update(range(first, last + 1))
-        needed, numbers = _imports(file, lines, spot, one.path)
+        needed, numbers = _imports(file, lines, spot, model.path)
         limit -= 1
         text = "\n".join([*needed, *([""] if needed and "\n" in code else []), code])
         yield Example(
-            one.symbols[place].key, file.path, first, last, text + "\n", file.file.language, kind, trust, numbers
+            model.symbols[place].key, file.path, first, last, text + "\n", file.file.language, kind, trust, numbers
         )
 
 

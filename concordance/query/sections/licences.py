@@ -56,16 +56,16 @@ _ENDORSE = _licence_sentence("to endorse or promote products derived from")
 _FAMILY = {"lesser": "LGPL", "library": "LGPL", "affero": "AGPL"}
 
 
-def licence(one: FileModel) -> Licence | None:
+def licence(model: FileModel) -> Licence | None:
     """Return the licence of a file; None if none is stated."""
-    lines = one.lines
+    lines = model.lines
     found = stated_licence("\n".join(lines[:200])[:_HEADER_LENGTH]) if lines else None
     if found is not None:
         return found
-    for folder in parent_folders(one.path):
-        path = one.index.licences.get(folder)
+    for folder in parent_folders(model.path):
+        path = model.index.licences.get(folder)
         if path is not None:
-            return Licence(path, 0, path) if path != one.path else None
+            return Licence(path, 0, path) if path != model.path else None
     return None
 
 

@@ -96,7 +96,7 @@ def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     return Listing(
         path, part, parts, first, text[begin:end], "", clip_spans(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
-        [one for one in _remarks(index, file, names) if first <= one.line < first + PAGE_LINES],
+        [remark for remark in _remarks(index, file, names) if first <= remark.line < first + PAGE_LINES],
         file.file.digest,
     )  # fmt: skip
 
@@ -217,7 +217,7 @@ class _Names:
         file, first = self.file, self.file.symbols[places[0]]
         if first.declaration:
             here = [self._own_place(place) for place in places]
-            found = self._first([Resolution(one, Trust.EXACT, "definition") for one in here])
+            found = self._first([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
             if found[0].place.id != here[0].id:
                 return self._new(self._goal(found))
         page = next((file.symbols[place] for place in places if place in self.paged), None)
@@ -264,17 +264,19 @@ class _Names:
         own = {one for one in wanted - files if one in self.file.ids}
         found = index.facts.places(wanted - files - own)
         found.update((one, self._own_place(self.file.ids.place_of(one))) for one in own)
-        for one in files:
-            path = index.paths_by_id[one]
+        for number in files:
+            path = index.paths_by_id[number]
             language, category = index.language_of(path), index.category_of(path)
-            found[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+            found[number] = SymbolPlace(number, "", "file", path, -1, 1, False, 1, True, "", language, category)
         return found
 
     def _expression(self, expression: int) -> int:
         known = -1
         claims = self._claims.get(expression, ())
         targets = [
-            Resolution(self._places[one.target], one.trust, one.by) for one in claims if one.target in self._places
+            Resolution(self._places[target.target], target.trust, target.by)
+            for target in claims
+            if target.target in self._places
         ]
         if targets:
             known = self._new(self._goal(self._first(targets)))
@@ -284,19 +286,21 @@ class _Names:
     def _first(self, resolutions: list[Resolution]) -> list[Resolution]:
         """Return resolutions in the order of `define`; definitions are looked up only if there may be one elsewhere."""
         index = self.index
-        for one in resolutions:
-            place = one.place
+        for resolution in resolutions:
+            place = resolution.place
             if place.declaration and any(other != place.id for other in index.namesakes(place.key, False)):
                 return with_definitions(index, resolutions, warm=True)
         return resolutions
 
     def _goal(self, resolutions: list[Resolution]) -> LinkTarget:
         place = resolutions[0].place
-        others = (one.place for one in resolutions[1:] if place.declaration or not one.place.declaration)
+        others = (
+            resolution.place for resolution in resolutions[1:] if place.declaration or not resolution.place.declaration
+        )
         also = dict.fromkeys((other.path, other.line) for other in others)
         return LinkTarget(
             place.kind, place.path, place.line, place.key, resolutions[0].trust, resolutions[0].by,
-            also=tuple(one for one in also if one != (place.path, place.line)),
+            also=tuple(pair for pair in also if pair != (place.path, place.line)),
         )  # fmt: skip
 
     # variables, and names from outside
@@ -338,12 +342,14 @@ class _Names:
 def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
     """Return the findings, and the definitions that tests use."""
     rules = ruleset.rules()
-    found = [LineRemark(one.line, one, one.by in rules) for one in active_rules(index).findings(file.path)]
+    found = [
+        LineRemark(finding.line, finding, finding.by in rules) for finding in active_rules(index).findings(file.path)
+    ]
     for place, tests in names.tested.items():
         symbol = file.symbols[place] if 0 <= place < len(file.symbols) else None
         if symbol is not None and symbol.kind in PAGE_KINDS:
             found.append(LineRemark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
-    return sorted(found, key=lambda one: (one.line, one.finding is None))
+    return sorted(found, key=lambda remark: (remark.line, remark.finding is None))
 
 
 # --- blame

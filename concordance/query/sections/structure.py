@@ -348,7 +348,7 @@ class Structure:
         return found
 
     def _calls(self, place: int) -> list[Piece]:
-        used = [one.id for one in self.about.uses.get(place, {}).values() if one.roles & CALL]
+        used = [use.id for use in self.about.uses.get(place, {}).values() if use.roles & CALL]
         symbol = self.about.symbols[place]
         if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
             kinds = self.about.index.kinds  # a constructor initialises its fields as if it called them
@@ -373,12 +373,12 @@ class Structure:
         users = self.about.users.get(place, [])
         if place in self.same_named:
             both = [*self.about.users.get(self.same_named[place], []), *users]
-            users = list({one.id: one for one in both}.values())
-        if self._is_local(place) and {one.id for one in users} == {self._parent_id(place)}:
+            users = list({use.id: use for use in both}.values())
+        if self._is_local(place) and {use.id for use in users} == {self._parent_id(place)}:
             return  # it is shown inside of its only user
         heirs = self.about.subclasses.get(place, [])
-        callers = [one for one in users if one.roles & CALL]
-        others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_listed_use(one)]
+        callers = [use for use in users if use.roles & CALL]
+        others = [use for use in users if not use.roles & (CALL | INHERIT) and self._is_listed_use(use)]
         if callers:
             yield self._from(place, callers, "called")
         if heirs:
@@ -408,9 +408,9 @@ class Structure:
         """Return the users of a definition in words, such as `called by f, g and 5 others in 3 files: …`, or
         `12 callers here and 5 in 3 files: …`."""
         users = self._without_declarations(users)
-        here = [one for one in users if self.about.is_own(one.id)]
-        away = [one for one in users if not self.about.is_own(one.id)]
-        inside = list(dict.fromkeys(self._own_user(one, place) for one in here))
+        here = [use for use in users if self.about.is_own(use.id)]
+        away = [use for use in users if not self.about.is_own(use.id)]
+        inside = list(dict.fromkeys(self._own_user(use, place) for use in here))
         is_class = self.about.symbols[place].kind == Kind.CLASS
         noun = " subtypes" if verb == "extended" and not is_class else _USERS[verb]
         if len(inside) > _INSIDE:
@@ -429,10 +429,10 @@ class Structure:
     def _without_declarations(self, users: list[UsePair]) -> list[UsePair]:
         """Return users without the declarations of those that are defined among them."""
         keys, declared = self.about.index.keys, self.about.index.declared
-        if len(users) < 2 or not any(declared[one.id] for one in users):
+        if len(users) < 2 or not any(declared[use.id] for use in users):
             return users
-        defined = {_NUMBER.sub("", keys[one.id]) for one in users if not declared[one.id]}
-        return [one for one in users if not declared[one.id] or _NUMBER.sub("", keys[one.id]) not in defined]
+        defined = {_NUMBER.sub("", keys[use.id]) for use in users if not declared[use.id]}
+        return [use for use in users if not declared[use.id] or _NUMBER.sub("", keys[use.id]) not in defined]
 
     def _own_user(self, use: UsePair, place: int) -> Piece:
         return "code outside of functions" if self._is_outside_functions(use) else self._named(use.id, place)
@@ -449,14 +449,14 @@ class Structure:
         index = self.about.index
         if len(users) <= _NAMED_AWAY:
             return join_with_commas(list(dict.fromkeys(map(self._other_user, users))))
-        paths = Counter(index.path_of(one.id) for one in users)
+        paths = Counter(index.path_of(use.id) for use in users)
         if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
             return [f"{len(users):,}{noun} in ", *join_with_commas(refs)]
         return [f"{len(users):,}{noun} in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
 
     def _dotted(self, parts: Iterator[list[Piece]]) -> list[Piece]:
-        return [piece for one in parts for piece in [" · ", *one]]
+        return [piece for part in parts for piece in [" · ", *part]]
 
 
 def folder_counts(paths: Counter[str]) -> list[Piece]:
@@ -472,7 +472,7 @@ def folder_counts(paths: Counter[str]) -> list[Piece]:
         counts = deeper
         depth += 1
     found: list[Piece] = []
-    for folder, number in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+    for folder, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         found += [", " if found else "", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), f" {number:,}"]
     return found
 

@@ -25,31 +25,31 @@ MAX_TEST_FILES = 15  # on the page of a file
 TESTS_PART = 2  # the number of the page with all test files
 
 
-def own_tests(one: FileModel) -> list[int]:
+def own_tests(model: FileModel) -> list[int]:
     """Return the tests in a file, or the file itself if it is a test as a whole."""
-    if one.file.category == Category.TEST and language_of(one.file.language).tests.whole_files:
-        return [one.ids.file]
-    return [test for test in one.ids if test in one.index.tests] if one.file.category == Category.TEST else []
+    if model.file.category == Category.TEST and language_of(model.file.language).tests.whole_files:
+        return [model.ids.file]
+    return [test for test in model.ids if test in model.index.tests] if model.file.category == Category.TEST else []
 
 
 @memoised_in_object
-def ranked_tests(one: FileModel) -> list[RankedTest]:
+def ranked_tests(model: FileModel) -> list[RankedTest]:
     """Return the near tests of a file, most direct first.
 
     First come the tests in the test file of the same name that use the file, even if no call from them was found.
     """
-    subject = page_subject(one)
-    ranked = subject.rank(one.index.tests_of(one.path).near)
-    met, namesakes = {test.id for test in ranked}, same_name_tests(one.index, one.path)
-    missed = [test for test in subject.direct() if test not in met and one.index.path_of(test) in namesakes]
+    subject = page_subject(model)
+    ranked = subject.rank(model.index.tests_of(model.path).near)
+    met, namesakes = {test.id for test in ranked}, same_name_tests(model.index, model.path)
+    missed = [test for test in subject.direct() if test not in met and model.index.path_of(test) in namesakes]
     return [*subject.rank((test, 0) for test in missed), *ranked] if ranked else []
 
 
 @memoised_in_object
-def page_subject(one: FileModel) -> TestedSubject:
+def page_subject(model: FileModel) -> TestedSubject:
     """Return a file as a subject of tests."""
-    names = ((symbol.name, symbol.kind) for symbol in one.symbols if symbol.parent < 0)
-    return TestedSubject(one.index, one.path, names, (use.id for uses in one.users.values() for use in uses))
+    names = ((symbol.name, symbol.kind) for symbol in model.symbols if symbol.parent < 0)
+    return TestedSubject(model.index, model.path, names, (use.id for uses in model.users.values() for use in uses))
 
 
 def group_by_file(index: Index, tests: Iterable[int]) -> dict[str, list[int]]:
@@ -68,14 +68,14 @@ def test_commands(index: Index, tests: Iterable[int]) -> list[str]:
     return join_commands(command_of(index, test) for test in tests)
 
 
-def file_commands(one: FileModel) -> list[str]:
+def file_commands(model: FileModel) -> list[str]:
     """Return the commands that run the tests in a file; a program of googletest may also have those of other files."""
-    commands = test_commands(one.index, own_tests(one)) if one.file.language in C_FAMILY else []
+    commands = test_commands(model.index, own_tests(model)) if model.file.language in C_FAMILY else []
     if commands and all("_filter=" in command for command in commands):
         return [_whole_suites(command) for command in commands]
     if commands and all(command.startswith("ctest ") for command in commands):
         return list(dict.fromkeys(_CTEST_NAME.sub(r"'^\1\\.", command) for command in commands))
-    return [] if commands else join_commands([one.index.runners.command(one.path, one.file.language, "")])
+    return [] if commands else join_commands([model.index.runners.command(model.path, model.file.language, "")])
 
 
 def _whole_suites(command: str) -> str:
@@ -85,16 +85,16 @@ def _whole_suites(command: str) -> str:
     return f"{start}_filter={shlex.quote(':'.join(suites))}"
 
 
-def tests_page(one: FileModel) -> Page | None:
+def tests_page(model: FileModel) -> Page | None:
     """Return the page with all test files of a file; None if the file's own page lists them."""
-    if own_tests(one) or is_stub(one.path):
+    if own_tests(model) or is_stub(model.path):
         return None
-    by_file = group_by_file(one.index, [test.id for test in ranked_tests(one)])
+    by_file = group_by_file(model.index, [test.id for test in ranked_tests(model)])
     if len(by_file) <= MAX_TEST_FILES:
         return None
-    back = Text([Ref(To.FILE, one.path, "", one.path)])
-    title = ["Tests of ", Mono(one.path)]
-    return Page(Ref(To.FILE, one.path, part=TESTS_PART), title, [back, *_listing(by_file)])
+    back = Text([Ref(To.FILE, model.path, "", model.path)])
+    title = ["Tests of ", Mono(model.path)]
+    return Page(Ref(To.FILE, model.path, part=TESTS_PART), title, [back, *_listing(by_file)])
 
 
 def _listing(by_file: Mapping[str, Sequence[int]]) -> list[Block]:

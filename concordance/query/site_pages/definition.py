@@ -80,20 +80,20 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 def part(index: Index, subject: str, number: int) -> Page | None:
     """Return one page of a definition without building the pages before it; None if there is no such page."""
     path, _, key = subject.partition("#")
-    one = model_of(index, path)
-    place = next((place for place in symbols_with_pages(index, path) if one.symbols[place].key == key), -1)
+    model = model_of(index, path)
+    place = next((place for place in symbols_with_pages(index, path) if model.symbols[place].key == key), -1)
     if place < 0:
         return None
-    return _Definition(one, place).page(number)
+    return _Definition(model, place).page(number)
 
 
 class _Definition:
-    def __init__(self, one: FileModel, place: int) -> None:
-        self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
-        here = one.index.facts.place(one.ids.id_at(place))
-        self.places: list[SymbolPlace] = cached_counterparts(one.index, here) if here is not None else []
-        self.name = display_name(one.index, self.places[0])
-        self.files = _split_pages(using_files(one.index, self.places, Trust.UNIQUE_NAME))
+    def __init__(self, model: FileModel, place: int) -> None:
+        self.one, self.index, self.place, self.symbol = model, model.index, place, model.symbols[place]
+        here = model.index.facts.place(model.ids.id_at(place))
+        self.places: list[SymbolPlace] = cached_counterparts(model.index, here) if here is not None else []
+        self.name = display_name(model.index, self.places[0])
+        self.files = _split_pages(using_files(model.index, self.places, Trust.UNIQUE_NAME))
 
     def page(self, number: int) -> Page | None:
         if not 1 <= number <= max(1, len(self.files)):
@@ -127,11 +127,11 @@ class _Definition:
     # --- the definition itself
 
     def _summary(self) -> Iterator[Block]:
-        one, symbol = self.one, self.symbol
+        model, symbol = self.one, self.symbol
         if symbol.signature:
-            yield Code(f"{' '.join(symbol.signature.split())}\n", one.file.language)
+            yield Code(f"{' '.join(symbol.signature.split())}\n", model.file.language)
         yield Items(list(self._facts()))
-        yield from Structure(one).words(self.place)
+        yield from Structure(model).words(self.place)
 
     def _facts(self) -> Iterator[Item]:
         one, symbol = self.one, self.symbol
@@ -179,7 +179,7 @@ class _Definition:
         found = reach_symbols(index, self.places[:1], Category.TEST, 1)
         rows = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
         ranked = symbol_subject(index, self.places[:1]).rank((row.id, row.steps) for row, _ in rows.values())
-        nearest = [rows[one.id] for one in ranked]
+        nearest = [rows[test.id] for test in ranked]
         yield Heading(2, ["Tests"])
         if not nearest:
             yield Text([f"No test found that reaches it; {NOT_FOLLOWED}."])

@@ -99,7 +99,7 @@ def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: flo
     """Return the areas of a folder's parts, largest first; very small ones are merged into one."""
     here = every.all[folder]
     parts = [(weight.folders[one], one, True) for one in here.folders if weight.folders.get(one)]
-    parts += [(weight.files[one], one, False) for one in here.files if weight.files[one]]
+    parts += [(weight.files[file], file, False) for file in here.files if weight.files[file]]
     parts.sort(key=lambda row: (-row[0], row[1]))
     found: list[Tile] = []
     small = [row for row in parts if row[0] < total * _MIN_SHARE]

@@ -107,7 +107,7 @@ class WorkspaceQuestions:
         for subject in self._subjects(argument):
             remote = self._remote_targets(subject)
             if remote:
-                found += [(one.repository, [one.place]) for one in remote]
+                found += [(target.repository, [target.place]) for target in remote]
                 continue
             try:
                 found.append((subject.repository, self._local_places(subject)))
@@ -155,7 +155,7 @@ class WorkspaceQuestions:
         problem: ConcordanceError | None = None
         for subject in subjects:
             remote = self._remote_targets(subject)
-            rows += (self._target_row(one) for one in remote)
+            rows += (self._target_row(target) for target in remote)
             if remote:
                 continue
             try:
@@ -296,11 +296,12 @@ class WorkspaceQuestions:
         found, walk = find_affected(index, list(users))
         rows: list[Row] = [
             {
-                "repository": repository, "path": one.place.path, "line": one.place.line,
-                "qualified": full_name(one.place) if one.place.name else "", "distance": one.steps + 1,
-                "why": one.why, "run": one.run, "called": display_name(index, one.place) if one.place.name else "",
+                "repository": repository, "path": affected.place.path, "line": affected.place.line,
+                "qualified": full_name(affected.place) if affected.place.name else "", "distance": affected.steps + 1,
+                "why": affected.why, "run": affected.run,
+                "called": display_name(index, affected.place) if affected.place.name else "",
             }
-            for one in affected_symbols(index, found, walk)
+            for affected in affected_symbols(index, found, walk)
         ]  # fmt: skip
         for place in users.values():
             name = display_name(index, place) if place.name else ""
@@ -329,14 +330,14 @@ class WorkspaceQuestions:
         exact = self.workspace.catalogue.named(words[-1]) if len(words) == 1 else []
         rows = [*exact, *self.workspace.catalogue.names_like(words, max(200, 4 * number))]
         found: dict[tuple[object, ...], Row] = {}
-        for repository, one in rows:
-            if kind in (None, one.kind):
+        for repository, exported in rows:
+            if kind in (None, exported.kind):
                 row: Row = {
-                    "repository": repository, "path": one.path, "line": one.line, "symbol": one.qualified,
-                    "kind": one.kind, "called": one.qualified, "score": _score(words, one.name, one.qualified),
-                    "snippet": "",
+                    "repository": repository, "path": exported.path, "line": exported.line,
+                    "symbol": exported.qualified, "kind": exported.kind, "called": exported.qualified,
+                    "score": _score(words, exported.name, exported.qualified), "snippet": "",
                 }  # fmt: skip
-                found.setdefault((repository, one.path, one.key), row)
+                found.setdefault((repository, exported.path, exported.key), row)
         shown = sorted(
             found.values(), key=lambda row: (-float(str(row["score"])), len(str(row["symbol"])), str(row["symbol"]))
         )

@@ -44,7 +44,7 @@ def describe_repository(index: Index, roots: Roots) -> CatalogueEntry:
     tree = Tree(index.root, index.facts.files(), roots)
     packages, requirements = read_manifests(tree)
     heads = module_heads(tree, packages)
-    python = {one.head for one in heads if one.family == "python"}
+    python = {head.head for head in heads if head.family == "python"}
     names = {*_python_names(index, python), *_other_names(index)}
     return CatalogueEntry(packages, requirements, heads, names, set(_external_uses(index)))
 
@@ -65,8 +65,10 @@ def read_manifests(tree: Tree) -> tuple[set[ProvidedPackage], set[Requirement]]:
                     packages.add(ProvidedPackage(ecosystem, one.name, one.version, path, one.line))
                 for one in found.requirements:
                     requirements.add(Requirement(ecosystem, one.name, one.version, path, one.line))
-    own = {(one.ecosystem, one.name) for one in packages}
-    return packages, {one for one in requirements if (one.ecosystem, one.name) not in own}
+    own = {(package.ecosystem, package.name) for package in packages}
+    return packages, {
+        requirement for requirement in requirements if (requirement.ecosystem, requirement.name) not in own
+    }
 
 
 # --- exported names
@@ -111,8 +113,8 @@ def _operations(index: Index, path: str) -> Iterator[ExportedName]:
     for symbol in symbols:
         parts = split_key(symbol.key)
         if len(parts) == 3 and parts[0] == "paths" and parts[2] in _METHODS:
-            inside = (one for one in symbols if symbol.start_line <= one.line <= symbol.end_line)
-            identity = next((one.signature for one in inside if one.name == "operationId"), "")
+            inside = (inner for inner in symbols if symbol.start_line <= inner.line <= symbol.end_line)
+            identity = next((inner.signature for inner in inside if inner.name == "operationId"), "")
             name = identity.partition("=")[2].strip(" \"'") or f"{parts[2].upper()} {parts[1]}"
             yield ExportedName(name, name, "operation", path, symbol.key, symbol.line)
 

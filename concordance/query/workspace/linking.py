@@ -83,19 +83,21 @@ class WorkspaceLinks:
         found = self._in_providers(required, family, module, name, depth)
         if not found:  # a namespace package: parts of it may come from repositories that are required indirectly
             required, found = [], self._in_providers(providers, family, module, name, depth)
-        if any(one.whole for one in found):
-            found = [one for one in found if one.whole]
-        repositories = {one.repository for one in found}
+        if any(target.whole for target in found):
+            found = [target for target in found if target.whole]
+        repositories = {target.repository for target in found}
         if not required and len(repositories) > 1:
             by = f"one of {len(repositories)} repositories with a module {module}"
-            return [one._replace(trust=Trust.CANDIDATE, by=by) for one in found]
-        return [self._trusted(user, one) for one in found]
+            return [target._replace(trust=Trust.CANDIDATE, by=by) for target in found]
+        return [self._trusted(user, target) for target in found]
 
     def _in_providers(
         self, repositories: list[str], family: str, module: str, name: str, depth: int
     ) -> list[RemoteTarget]:
         opened = self.workspace.available(repositories)
-        return [found for one in opened for found in self._in_provider(one.name, family, module, name, depth)]
+        return [
+            found for repository in opened for found in self._in_provider(repository.name, family, module, name, depth)
+        ]
 
     def _trusted(self, user: str, target: RemoteTarget) -> RemoteTarget:
         """Return a target with the trust and the reason that follow from the manifests."""
@@ -124,7 +126,7 @@ class WorkspaceLinks:
         if not files:
             return
         if rest:
-            found = [one for path in files for one in self._exported(repository, family, path, rest, depth)]
+            found = [target for path in files for target in self._exported(repository, family, path, rest, depth)]
             if found:
                 yield found[0]
                 return
@@ -170,9 +172,11 @@ class WorkspaceLinks:
                 found: Iterable[RemoteTarget] = self.targets(repository, family, row.module, ".".join(rest), depth + 1)
             else:
                 paths = target.paths if target is not None and rest else ()
-                found = (one for inner in paths for one in self._exported(repository, family, inner, rest, depth + 1))
-            for one in found:
-                yield one._replace(via=(hop, *one.via))
+                found = (
+                    remote for inner in paths for remote in self._exported(repository, family, inner, rest, depth + 1)
+                )
+            for remote in found:
+                yield remote._replace(via=(hop, *remote.via))
 
     def at_expression(self, repository: str, file: OpenFile, expression: int) -> tuple[RemoteTarget, ...]:
         """Return what an expression of a file refers to in other repositories."""
@@ -184,12 +188,12 @@ class WorkspaceLinks:
             return ()
         family = family_of(file.file.language)
         found = self.targets(repository, family, reference.module, ".".join(reference.names))
-        return tuple(one._replace(via=((repository, file.path, row.line), *one.via)) for one in found)
+        return tuple(remote._replace(via=((repository, file.path, row.line), *remote.via)) for remote in found)
 
     def at_import(self, repository: str, file: OpenFile, row: Import) -> tuple[RemoteTarget, ...]:
         """Return what an import of a file refers to in other repositories."""
         found = self.targets(repository, family_of(file.file.language), row.module, "" if row.name == "*" else row.name)
-        return tuple(one._replace(via=((repository, file.path, row.line), *one.via)) for one in found)
+        return tuple(target._replace(via=((repository, file.path, row.line), *target.via)) for target in found)
 
     # --- from a definition to its uses
 
@@ -275,12 +279,12 @@ def member(index: Index, owner: SymbolPlace, name: str) -> SymbolPlace | None:
         return None
     pending, seen = [owner], {owner.id}
     while pending:
-        one = pending.pop(0)
-        around = [*split_key(one.parent_key), one.name]
-        for place in index.facts.symbols_in(one.path):
+        symbol = pending.pop(0)
+        around = [*split_key(symbol.parent_key), symbol.name]
+        for place in index.facts.symbols_in(symbol.path):
             if place.name == name and split_key(place.parent_key) == around:
                 return place
-        bases = index.facts.places(set(index.facts.bases_of(one.id)) - seen)
+        bases = index.facts.places(set(index.facts.bases_of(symbol.id)) - seen)
         seen.update(bases)
         pending += bases.values()
     return None

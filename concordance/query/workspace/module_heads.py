@@ -51,7 +51,7 @@ def head_of(family: str, module: str) -> str:
 def module_heads(tree: Tree, packages: Iterable[ProvidedPackage]) -> set[ModuleHead]:
     """Return the heads of a repository."""
     names = [(family, name) for family, list_names in _NAMES.items() for name in list_names(tree)]
-    names += (("go", one.name) for one in packages if one.ecosystem == "go")
+    names += (("go", package.name) for package in packages if package.ecosystem == "go")
     return {ModuleHead(family, head_of(family, name)) for family, name in names}
 
 

@@ -70,7 +70,7 @@ def _rows(workspace: OpenWorkspace, node: Node, towards: dict[Node, _Step | None
     rows: list[Row] = []
     step = towards[node]
     while step is not None:
-        here, there = (workspace.index(one[0]).facts.place(one[1]) for one in (node, step[0]))
+        here, there = (workspace.index(pair[0]).facts.place(pair[1]) for pair in (node, step[0]))
         if here is not None and there is not None:
             rows.append({
                 "repository": node[0], "path": here.path, "line": here.line,

@@ -342,7 +342,7 @@ def _alongs(order: Order, sizes: Sequence[Size], asides: Sequence[float]) -> tup
     least, most = _gaps(order)
     for number, cells in enumerate(order.layers):
         starts.append(at)
-        at += max((sizes[one].along for one in cells), default=0.0)
+        at += max((sizes[cell].along for cell in cells), default=0.0)
         ends.append(at)
         at += min(most, least + steep[number] / 8)
     return starts, ends

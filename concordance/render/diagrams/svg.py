@@ -98,7 +98,7 @@ def place_diagram(graph: Diagram) -> DrawnDiagram:
     words = [
         Size(len(escape_hidden(word)) * SMALL + 8, WORD) for source, target, word in graph.edges if source != target
     ]
-    turned = [Size(*reversed(one)) for one in sizes], [Size(*reversed(one)) for one in words]
+    turned = [Size(*reversed(size)) for size in sizes], [Size(*reversed(size)) for size in words]
     wide = estimate_size(order, sizes, words).along
     across = graph.across and (wide <= _WIDE or estimate_size(order, *turned).aside >= wide)
     found = compute_layout(order, *((sizes, words) if across else turned))

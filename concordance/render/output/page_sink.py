@@ -157,8 +157,8 @@ class PageSink:
             with suppress(OSError):
                 self.drop(claims_of(page))
             folders |= {os.path.dirname(page), os.path.dirname(claims_of(page))}
-        for one in folders:
-            _remove_empty(self.folder, one)
+        for folder in folders:
+            _remove_empty(self.folder, folder)
         return count
 
     def _is_written(self, page: str) -> bool | None:

@@ -246,10 +246,16 @@ class Site:
         commit, and last the file's digest, which the page also has."""
         found = blame_lines(self.index, path)
         rows = [
-            (one.number, _day(one.when), escape_hidden(one.author), escape_hidden(one.summary), one.oldest)
-            for one in found.commits
+            (
+                commit.number,
+                _day(commit.when),
+                escape_hidden(commit.author),
+                escape_hidden(commit.summary),
+                commit.oldest,
+            )
+            for commit in found.commits
         ]
-        ranges = [number for one in found.ranges for number in one]
+        ranges = [number for pair in found.ranges for number in pair]
         parts = [found.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
         return SiteFile(encode_page(script(f"blame:{self.addresses.stem(path)}", parts)), SCRIPT)
 

@@ -98,7 +98,7 @@ class SitePreview:
         start = len(folder) + 1 if folder else 0
         below, files = self._inside[folder]
         rows = [(one, To.INDEX, "/", count_noun(self._file_counts[one], "file")) for one in below]
-        rows += [(one, To.SOURCE, "", f"{self._entries[one].size:,} bytes") for one in files]
+        rows += [(file, To.SOURCE, "", f"{self._entries[file].size:,} bytes") for file in files]
         cells = (
             f'<tr><td><a href="{escape(self._addresses.to(address, self._addresses.page(Ref(kind, one))))}">'
             f"<code>{escape(escape_hidden(one[start:]))}{end}</code></a></td><td>{size}</td></tr>\n"

@@ -56,7 +56,7 @@ class PathRoutes:
     def _folders(self) -> dict[str, str]:
         """Folders of the repository by the address of their pages."""
         ends = len("index.html")
-        return {self.addresses.page(Ref(To.INDEX, one))[:-ends]: one for one in self.addresses.folders}
+        return {self.addresses.page(Ref(To.INDEX, folder))[:-ends]: folder for folder in self.addresses.folders}
 
     def find(self, address: str) -> Route | None:
         """Return what an address shows; None if there is no such page."""

@@ -77,7 +77,7 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
     counts: dict[str, dict[str, int | list[int]]] = {}
     writer = _Writer(addresses, page_of)
     code, words = _of_symbols(index)
-    concepts = [*words, *_of_concepts(index, page_of, {one.name for one in (*code, *words)})]
+    concepts = [*words, *_of_concepts(index, page_of, {name.name for name in (*code, *words)})]
     for group, names in (("n", code), ("f", _of_files(index)), ("k", concepts), ("p", _of_pages(index, addresses))):
         tries = _Node("", [(key, name) for name in names for key in _keys_of(group, name)])
         counts[group] = {}
@@ -128,7 +128,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
     code: list[Name] = []
     words: list[Name] = []
     for name, ids in index.facts.ids_by_name():
-        scores = {one: _score(index, one, used[one]) for one in ids}
+        scores = {identity: _score(index, identity, used[identity]) for identity in ids}
         best = sorted(ids, key=lambda one: (-scores[one], *index.order_of(one)))
         rows = []
         for one in best[:_ROWS]:

@@ -52,34 +52,44 @@ class SearchMatch(NamedTuple):
 
 def front_page(title: str, repositories: Sequence[RepositorySummary], dependencies: Sequence[Dependency]) -> str:
     """Return the front page: every repository, what it provides, and how many use it."""
-    used = Counter(one.provider for one in dependencies)
-    needs = Counter(one.user for one in dependencies)
+    used = Counter(dependency.provider for dependency in dependencies)
+    needs = Counter(dependency.user for dependency in dependencies)
     rows = []
-    for one in repositories:
-        packages = ", ".join(one.packages[:_MOST_PACKAGES])
-        more = len(one.packages) - _MOST_PACKAGES
+    for repository in repositories:
+        packages = ", ".join(repository.packages[:_MOST_PACKAGES])
+        more = len(repository.packages) - _MOST_PACKAGES
         packages += f" and {more:,} more" if more > 0 else ""
-        where = f'<a href="{escape(one.name)}/index.html">{_text(one.name)}</a>' if not one.problem else _text(one.name)
-        shown = _text(packages) or f"<em>{_text(one.problem)}</em>"
-        rows.append((where, shown, f"{one.names:,}", f"{used[one.name]:,}", f"{needs[one.name]:,}"))
+        where = (
+            f'<a href="{escape(repository.name)}/index.html">{_text(repository.name)}</a>'
+            if not repository.problem
+            else _text(repository.name)
+        )
+        shown = _text(packages) or f"<em>{_text(repository.problem)}</em>"
+        rows.append(
+            (where, shown, f"{repository.names:,}", f"{used[repository.name]:,}", f"{needs[repository.name]:,}")
+        )
     head = ("Repository", "Packages", "Exported names", "Used by", "Uses")
     summary = count_noun(len(repositories), "repository", "repositories")
     summary += f" with {count_noun(len(dependencies), 'dependency', 'dependencies')} between them"
     body = f'<h1>{_text(title)}</h1>\n<p>{summary}. <a href="{MAP}">Map of dependencies</a></p>\n{_table(head, rows)}'
-    wrong = [one for one in dependencies if one.mismatch]
+    wrong = [dependency for dependency in dependencies if dependency.mismatch]
     if wrong:
         body += "\n<h2>Versions that do not match</h2>\n" + _table(
             ("Repository", "Uses", "Wanted, and there"),
-            [(_text(one.user), _text(one.provider), _text(one.mismatch)) for one in wrong],
+            [(_text(dependency.user), _text(dependency.provider), _text(dependency.mismatch)) for dependency in wrong],
         )
     return _document(title, title, body)
 
 
 def map_page(title: str, dependencies: Sequence[Dependency]) -> str:
     """Return the map: a drawing of the repositories with most dependencies, and a table of all dependencies."""
-    degree = Counter(name for one in dependencies for name in (one.user, one.provider))
+    degree = Counter(name for dependency in dependencies for name in (dependency.user, dependency.provider))
     shown = sorted(sorted(degree, key=lambda name: (-degree[name], name))[:MOST_DRAWN])
-    edges = [(one.user, one.provider, "") for one in dependencies if one.user in shown and one.provider in shown]
+    edges = [
+        (dependency.user, dependency.provider, "")
+        for dependency in dependencies
+        if dependency.user in shown and dependency.provider in shown
+    ]
     nodes = [Node(name, name, ref=Ref(To.FOLDER, name)) for name in shown]
     drawing = svg(Diagram(nodes, edges), lambda ref: f"{ref.path}/index.html")
     part = (
@@ -88,9 +98,10 @@ def map_page(title: str, dependencies: Sequence[Dependency]) -> str:
         else ""
     )
     rows = [
-        (f'<a href="{escape(one.user)}/index.html">{_text(one.user)}</a>',
-         f'<a href="{escape(one.provider)}/index.html">{_text(one.provider)}</a>', _text(", ".join(one.packages)))
-        for one in dependencies
+        (f'<a href="{escape(dependency.user)}/index.html">{_text(dependency.user)}</a>',
+         f'<a href="{escape(dependency.provider)}/index.html">{_text(dependency.provider)}</a>',
+         _text(", ".join(dependency.packages)))
+        for dependency in dependencies
     ]  # fmt: skip
     body = f"<h1>Map of dependencies</h1>\n{part}{drawing}\n{_table(('Repository', 'Uses', 'Packages'), rows)}"
     return _document(title, "Map of dependencies", body)
@@ -99,10 +110,10 @@ def map_page(title: str, dependencies: Sequence[Dependency]) -> str:
 def search_results_page(title: str, query: str, matches: Sequence[SearchMatch], note: str) -> str:
     """Return the results of a search over all repositories."""
     rows = [
-        (f'<a href="{escape(one.address)}"><code>{_text(one.name)}</code></a>', _text(one.kind),
-         f'<a href="{escape(one.repository)}/index.html">{_text(one.repository)}</a>',
-         f"<code>{_text(one.place)}</code>")
-        for one in matches
+        (f'<a href="{escape(match.address)}"><code>{_text(match.name)}</code></a>', _text(match.kind),
+         f'<a href="{escape(match.repository)}/index.html">{_text(match.repository)}</a>',
+         f"<code>{_text(match.place)}</code>")
+        for match in matches
     ]  # fmt: skip
     found = _table(("Name", "Kind", "Repository", "Place"), rows) if rows else ""
     return _document(title, "Search", f"<h1>Search</h1>\n<p>{_text(note)}</p>\n{found}", query)

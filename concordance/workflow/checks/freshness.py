@@ -135,8 +135,8 @@ def _status(root: str, inside: bytes, outside: bytes) -> array[int]:
     try:
         for path in (*inside.split(b"\0"), *outside.split(b"\0")):
             try:
-                one = os.lstat(path, dir_fd=at)
-                found.extend((one.st_size, one.st_mtime_ns, one.st_ctime_ns, one.st_ino))
+                status = os.lstat(path, dir_fd=at)
+                found.extend((status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
             except (FileNotFoundError, NotADirectoryError):
                 found.extend((0, 0, 0, 0))
             except OverflowError as error:  # a time before 1970

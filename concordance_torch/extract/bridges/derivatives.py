@@ -29,14 +29,14 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
         written = entry.value("name")
         schema = parse_schema(written) if entry.outermost and written else None
         formulas = list(_formulas(entry, schema)) if schema else []
-        besides = [(one.name, one.value) for one in entry.fields if one.name in _BESIDES]
+        besides = [(field.name, field.value) for field in entry.fields if field.name in _BESIDES]
         if schema is None or not (formulas or besides):
             continue
-        formulas_by_name = tuple((name, one.value) for name, one in formulas)
+        formulas_by_name = tuple((name, field.value) for name, field in formulas)
         yield BridgeEnd(entry.at, "formula", schema.name, written, (*formulas_by_name, *besides))
-        for _, one in formulas:
-            for name in dict.fromkeys(_calls(one.value)):
-                yield BridgeEnd(one.at, "formula calls", schema.name, name)
+        for _, field in formulas:
+            for name in dict.fromkeys(_calls(field.value)):
+                yield BridgeEnd(field.at, "formula calls", schema.name, name)
 
 
 def _formulas(entry: KeyedRecord, schema: Schema) -> Iterator[tuple[str, Field]]:

@@ -55,7 +55,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _library(file: _File, call: Call) -> None:
-    given = [_text(file, one) for one in call.arguments if one.type != "keyword_argument"]
+    given = [_text(file, argument) for argument in call.arguments if argument.type != "keyword_argument"]
     outer = call.around[-1] if call.around else None
     left = outer.child_by_field_name("left") if outer is not None and outer.type == "assignment" else None
     if left is not None and given and given[0]:
@@ -97,7 +97,7 @@ def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
 
 
 def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
-    context, given = file.context, [one for one in call.arguments if one.type != "keyword_argument"]
+    context, given = file.context, [argument for argument in call.arguments if argument.type != "keyword_argument"]
     receiver = context.text(call.receiver)
     library = file.libraries.get(receiver) or (file.libraries.get(context.text(given[0])) if given else None)
     function = _decorated(call)

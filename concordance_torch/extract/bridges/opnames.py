@@ -64,8 +64,10 @@ def _registered(context: RuleContext, call: Call, says: str, spaces: OperatorNam
     if named is None and _registered_function(call):
         at = _registered_function(call).start_byte  # type: ignore[union-attr]
         name = context.text(_registered_function(call))
-    for one in found:
-        yield BridgeEnd(at, says, one.name, name, (("overload", "yes" if one.overloaded else ""), ("by", call.name)))
+    for operator in found:
+        yield BridgeEnd(
+            at, says, operator.name, name, (("overload", "yes" if operator.overloaded else ""), ("by", call.name))
+        )
 
 
 def _definition(call: Call) -> Node | None:
@@ -98,11 +100,15 @@ def _exported_functions(context: RuleContext, registered: set[int]) -> Iterator[
     symbolics = b"g.op(" in context.data
     if not (references and exports) and not symbolics:
         return
-    for one in context.draft.definitions:
-        if one.kind != "function" or one.at in registered or context.data[one.start : one.start + 1].isspace():
+    for definition in context.draft.definitions:
+        if (
+            definition.kind != "function"
+            or definition.at in registered
+            or context.data[definition.start : definition.start + 1].isspace()
+        ):
             continue
-        first = one.parameters[0].name if one.parameters else ""
+        first = definition.parameters[0].name if definition.parameters else ""
         if symbolics and first == "g":
-            yield BridgeEnd(one.at, "symbolic", one.name, one.name, (("by", "offered"),))
-        elif references and one.name in exports:
-            yield BridgeEnd(one.at, "reference", one.name, one.name, (("by", "offered"),))
+            yield BridgeEnd(definition.at, "symbolic", definition.name, definition.name, (("by", "offered"),))
+        elif references and definition.name in exports:
+            yield BridgeEnd(definition.at, "reference", definition.name, definition.name, (("by", "offered"),))

@@ -20,8 +20,8 @@ _MADE = re.compile(r"TORCH_(?:PRECOMPUTE_)?(IMPL|META)_FUNC2?\s*\(\s*(\w+)\s*(?:
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the structured kernels of a file, and their meta functions."""
-    for one in context.draft.definitions:
-        match = _MADE.fullmatch(one.name) if one.kind == Kind.FUNCTION else None
+    for definition in context.draft.definitions:
+        match = _MADE.fullmatch(definition.name) if definition.kind == Kind.FUNCTION else None
         if match is not None:
             name = "_".join(part for part in match.groups()[1:] if part)
-            yield BridgeEnd(one.at, "implements" if match[1] == "IMPL" else "checks", name, one.name)
+            yield BridgeEnd(definition.at, "implements" if match[1] == "IMPL" else "checks", name, definition.name)

@@ -54,21 +54,21 @@ def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[
         yield other, f"in-place form of {found.schema.local}"
 
 
-def _called_functions(tables: Tables, kernels: Kernels, one: StatedEnd) -> Iterator[Bridge]:
-    space, _, name = one.end.text.rpartition("::")
-    entry = tables.entry(one)
+def _called_functions(tables: Tables, kernels: Kernels, stated: StatedEnd) -> Iterator[Bridge]:
+    space, _, name = stated.end.text.rpartition("::")
+    entry = tables.entry(stated)
     if space == "std":
         return
-    found = kernels.of(one.end.text, _NAMESPACES, anywhere=False)
+    found = kernels.of(stated.end.text, _NAMESPACES, anywhere=False)
     if space in ("", "at") and not found:
-        operators = [other for other in tables.overloads(f"aten::{name}", one.file.path) if not other.schema.is_out]
+        operators = [other for other in tables.overloads(f"aten::{name}", stated.file.path) if not other.schema.is_out]
         if operators:
             trust = Trust.EXACT if len(operators) == 1 else Trust.CANDIDATE
             by = "operator of this name" if len(operators) == 1 else f"one of {len(operators)} overloads of this name"
             for operator in operators:
-                row = one.to(operator.entry, trust, by, role=Role.CALL, more=(("function", one.end.text),))
+                row = stated.to(operator.entry, trust, by, role=Role.CALL, more=(("function", stated.end.text),))
                 yield row._replace(source=entry)
             return
-    for target in found or kernels.of(one.end.text, _NAMESPACES):
-        row = one.to(target.target, target.trust, target.by, role=Role.CALL, more=(("function", one.end.text),))
+    for target in found or kernels.of(stated.end.text, _NAMESPACES):
+        row = stated.to(target.target, target.trust, target.by, role=Role.CALL, more=(("function", stated.end.text),))
         yield row._replace(source=entry)

@@ -20,12 +20,12 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     if not tables.operators:
         return
     seen: set[tuple[int, str]] = set()
-    for one in context.ends("opcalls"):
-        name = f"aten::{one.end.name}"
-        overloads = tables.overloads(name, one.file.path)
-        if not overloads or (one.id, name) in seen or context.targets_of(one):
+    for stated in context.ends("opcalls"):
+        name = f"aten::{stated.end.name}"
+        overloads = tables.overloads(name, stated.file.path)
+        if not overloads or (stated.id, name) in seen or context.targets_of(stated):
             continue
-        seen.add((one.id, name))
+        seen.add((stated.id, name))
         called = sort_plainest_first(
             [other for other in overloads if "function" in other.more.get("variants", "function")]
         )
@@ -33,4 +33,4 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             count = len(called)
             by = "made from the entry of this name" if count == 1 else f"made from one of {count} entries of this name"
             found = called[0].name if count == 1 else name
-            yield one.to(called[0].entry, Trust.UNIQUE_NAME, by, name=found, role=Role.CALL)
+            yield stated.to(called[0].entry, Trust.UNIQUE_NAME, by, name=found, role=Role.CALL)

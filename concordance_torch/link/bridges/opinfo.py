@@ -40,14 +40,14 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             yield one.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
 
 
-def _tested_name(one: StatedEnd) -> str:
+def _tested_name(stated: StatedEnd) -> str:
     """Return the name of the tested function, relative to `torch`."""
-    return dict(one.end.more).get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
+    return dict(stated.end.more).get("torch_opinfo_name", stated.end.name).removeprefix("_refs.")
 
 
-def _tested_operators(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
+def _tested_operators(names: OperatorNames, stated: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
     """Yield the operators that may be tested, most certain first."""
-    more, near, name = dict(one.end.more), one.file.path, _tested_name(one)
+    more, near, name = dict(stated.end.more), stated.file.path, _tested_name(stated)
     if more["class"].startswith("Foreach"):
         yield names.of(f"torch._foreach_{name}", near), "the name that is tested"
     if "aten_name" in more and not name.startswith("_masked"):
@@ -86,10 +86,10 @@ class _Functions:
         if not module:
             return []
         named = self._context.symbols_named(last, ("python",))
-        rows = [one for one in named if one.kind == Kind.FUNCTION and not one.parent_key]
-        rows = [one for one in rows if f"{self._context.module_of(one.path)}.".startswith(f"torch.{module}.")]
+        rows = [symbol for symbol in named if symbol.kind == Kind.FUNCTION and not symbol.parent_key]
+        rows = [symbol for symbol in rows if f"{self._context.module_of(symbol.path)}.".startswith(f"torch.{module}.")]
         if len(rows) != 1:
             return []
         asked = (self._names.of(dotted, rows[0].path) for dotted in self._foreign_calls.get(rows[0].id, ()))
         found = {one[0].base: one[0] for one in asked if one}
-        return [one for one in found.values() if one.schema.base.startswith(last)]
+        return [operator for operator in found.values() if operator.schema.base.startswith(last)]

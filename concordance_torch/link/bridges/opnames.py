@@ -48,40 +48,40 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
                 yield from (row._replace(says="reference") for row in rows)
 
 
-def _by_full_name(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
+def _by_full_name(names: OperatorNames, stated: StatedEnd) -> Iterator[Bridge]:
     """Join a registration that gives the full name of its operator."""
-    more = dict(one.end.more)
-    found = names.of_name(one.end.name, one.file.path)
-    detail = (("as", more["by"]), ("function", one.end.text))
+    more = dict(stated.end.more)
+    found = names.of_name(stated.end.name, stated.file.path)
+    detail = (("as", more["by"]), ("function", stated.end.text))
     if not found:
-        yield one.to(0, Trust.EXACT, "operator of this name that is in no table", more=detail)
+        yield stated.to(0, Trust.EXACT, "operator of this name that is in no table", more=detail)
         return
     if more.get("overload") or len(found) == 1:
-        yield one.to(found[0].entry, Trust.EXACT, "the name that is registered", name=found[0].name, more=detail)
+        yield stated.to(found[0].entry, Trust.EXACT, "the name that is registered", name=found[0].name, more=detail)
         return
-    yield one.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=detail)
+    yield stated.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=detail)
 
 
-def _reference(context: BridgeContext, names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
+def _reference(context: BridgeContext, names: OperatorNames, stated: StatedEnd) -> Iterator[Bridge]:
     """Join a reference, which has its operator's name, and whose module is named like the operator's Python module."""
-    if not _REFERENCES.search(one.file.path):
+    if not _REFERENCES.search(stated.file.path):
         return
-    module = context.module_of(one.file.path)
+    module = context.module_of(stated.file.path)
     public_module = re.sub(r"\._?refs\b", "", module) if module else ""
-    found = names.of(f"{public_module}.{one.end.name}", one.file.path) or names.of_name(
-        f"aten::{one.end.name}", one.file.path
+    found = names.of(f"{public_module}.{stated.end.name}", stated.file.path) or names.of_name(
+        f"aten::{stated.end.name}", stated.file.path
     )
-    yield from _by_name(found, one, "reference of this name")
+    yield from _by_name(found, stated, "reference of this name")
 
 
-def _symbolic(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
-    if _SYMBOLICS.search(one.file.path):
-        found = names.of_name(f"aten::{one.end.name}", one.file.path)
-        yield from _by_name(found, one, "symbolic function of this name")
+def _symbolic(names: OperatorNames, stated: StatedEnd) -> Iterator[Bridge]:
+    if _SYMBOLICS.search(stated.file.path):
+        found = names.of_name(f"aten::{stated.end.name}", stated.file.path)
+        yield from _by_name(found, stated, "symbolic function of this name")
 
 
-def _by_name(operators: list[TableOperator], one: StatedEnd, by: str) -> Iterator[Bridge]:
+def _by_name(operators: list[TableOperator], stated: StatedEnd, by: str) -> Iterator[Bridge]:
     if operators:
-        yield one.to(
-            operators[0].entry, Trust.UNIQUE_NAME, by, name=operators[0].base, more=(("function", one.end.text),)
+        yield stated.to(
+            operators[0].entry, Trust.UNIQUE_NAME, by, name=operators[0].base, more=(("function", stated.end.text),)
         )

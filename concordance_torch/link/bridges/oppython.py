@@ -34,17 +34,19 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     registered = context.once(RegisteredKernels)
     seen: set[tuple[int, str]] = set()
     # calls first, so that a mention adds nothing
-    for one in sorted(context.ends("oppython"), key=lambda one: one.end.says != "calls"):
-        found = names.of_name(one.end.name, one.file.path) or names.of_packet(_packet_name(one.end.name), one.file.path)
+    for stated in sorted(context.ends("oppython"), key=lambda stated: stated.end.says != "calls"):
+        found = names.of_name(stated.end.name, stated.file.path) or names.of_packet(
+            _packet_name(stated.end.name), stated.file.path
+        )
         sure = bool(found)
-        found = found or names.of_macro_namespace(one.end.name)
-        if found and (one.id, found[0].name) not in seen:
-            seen.add((one.id, found[0].name))
-            role = Role.CALL if one.end.says == "calls" else Role.READ
-            row = _row(found, one.id, one.number, one.end.text, role)
+        found = found or names.of_macro_namespace(stated.end.name)
+        if found and (stated.id, found[0].name) not in seen:
+            seen.add((stated.id, found[0].name))
+            role = Role.CALL if stated.end.says == "calls" else Role.READ
+            row = _row(found, stated.id, stated.number, stated.end.text, role)
             yield row if sure else row._replace(trust=Trust.UNIQUE_NAME, by="only operator of this name")
             if found[0].end.end.bridge in BRIDGES and role == Role.CALL:
-                yield from _registered_functions(registered, found[0], one)
+                yield from _registered_functions(registered, found[0], stated)
 
 
 def _registered_functions(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:

@@ -20,21 +20,21 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join registrations with functions."""
     tables = context.once(Tables)
     for bridge in BRIDGES:
-        for one in context.ends(bridge, "schema"):
-            yield one.to(one.id, Trust.EXACT, "schema that is registered", more=one.end.more)
-    for one, found in context.once(RegisteredKernels).all:
-        yield from _kernel(tables, one, found)
+        for stated in context.ends(bridge, "schema"):
+            yield stated.to(stated.id, Trust.EXACT, "schema that is registered", more=stated.end.more)
+    for stated, found in context.once(RegisteredKernels).all:
+        yield from _kernel(tables, stated, found)
 
 
-def _kernel(tables: Tables, one: StatedEnd, kernel: list[LinkedName]) -> Iterator[Bridge]:
-    more = (*one.end.more, ("kernel", one.end.text))
+def _kernel(tables: Tables, stated: StatedEnd, kernel: list[LinkedName]) -> Iterator[Bridge]:
+    more = (*stated.end.more, ("kernel", stated.end.text))
     for target in kernel:
-        yield one.to(target.target, target.trust, target.by, more=more)
+        yield stated.to(target.target, target.trust, target.by, more=more)
     if not kernel:
-        yield one.to(0, Trust.EXACT, "function not found", more=more)
-    operator = tables.named(one.end.name, one.file.path)
+        yield stated.to(0, Trust.EXACT, "function not found", more=more)
+    operator = tables.named(stated.end.name, stated.file.path)
     if operator is not None and operator.end.end.bridge not in BRIDGES:
         for target in kernel:
-            by = f"registered in {one.file.path}"
-            row = one.to(target.target, target.trust, by, role=Role.CALL, more=more)
+            by = f"registered in {stated.file.path}"
+            row = stated.to(target.target, target.trust, by, role=Role.CALL, more=more)
             yield row._replace(says="registered", source=operator.entry, end=-1)

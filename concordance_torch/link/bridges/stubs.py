@@ -50,50 +50,50 @@ class _Scopes:
     def __init__(self, context: BridgeContext) -> None:
         self._context = context
         self._namespaces: dict[str, set[tuple[str, ...]]] = {}
-        for one in context.ends("stubs", "declares", "defines"):
-            self._namespaces.setdefault(one.end.name, set()).add(self._enclosing_namespaces(one))
+        for stated in context.ends("stubs", "declares", "defines"):
+            self._namespaces.setdefault(stated.end.name, set()).add(self._enclosing_namespaces(stated))
 
-    def _enclosing_namespaces(self, one: StatedEnd) -> tuple[str, ...]:
-        place = self._context.symbol(one.id)
+    def _enclosing_namespaces(self, stated: StatedEnd) -> tuple[str, ...]:
+        place = self._context.symbol(stated.id)
         return tuple(_NUMBER.sub("", part) for part in place.key.split(".")) if place else ()
 
-    def stub(self, one: StatedEnd) -> tuple[str, ...]:
+    def stub(self, stated: StatedEnd) -> tuple[str, ...]:
         """Return the stub that a name refers to at its place, as namespaces and name; () if there is none."""
-        name, namespaces = one.end.name, self._namespaces.get(one.end.name, set())
+        name, namespaces = stated.end.name, self._namespaces.get(stated.end.name, set())
         if not namespaces:
             return ()
         if len(namespaces) == 1:
             return (*min(namespaces), name)
-        within = tuple(part for part in dict(one.end.more).get("within", "").split("::") if part)
-        around = self._enclosing_namespaces(one)
+        within = tuple(part for part in dict(stated.end.more).get("within", "").split("::") if part)
+        around = self._enclosing_namespaces(stated)
         for depth in range(len(around), -1, -1):
             if (*around[:depth], *within) in namespaces:
                 return (*around[:depth], *within, name)
         return ()
 
 
-def _row(one: StatedEnd, target: LinkedName, key: str, registered: StatedEnd, role: str) -> Bridge:
+def _row(stated: StatedEnd, target: LinkedName, key: str, registered: StatedEnd, role: str) -> Bridge:
     more = (("key", key), ("kernel", registered.end.text))
-    return one.to(target.target, target.trust, target.by, role=role, more=more)._replace(says=_SAYS)
+    return stated.to(target.target, target.trust, target.by, role=role, more=more)._replace(says=_SAYS)
 
 
-def _kernel(context: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[LinkedName]:
+def _kernel(context: BridgeContext, kernels: Kernels, stated: StatedEnd) -> list[LinkedName]:
     """Return the function that a registration names: the linker's target, or the file's own of that name."""
-    targets = [row for row in context.targets_of(one) if row.target != one.id]
+    targets = [row for row in context.targets_of(stated) if row.target != stated.id]
     if targets:
         return targets
-    named = [row for row in context.symbols_named(one.end.text) if row.path == one.file.path]
+    named = [row for row in context.symbols_named(stated.end.text) if row.path == stated.file.path]
     own = [row for row in named if row.kind == Kind.FUNCTION and not row.declaration]
     if len(own) == 1:
         return [LinkedName(own[0].id, Trust.EXACT, "only definition of this name in the file")]
-    return kernels.of(one.end.text, (("at", "native"),)) if not own else []
+    return kernels.of(stated.end.text, (("at", "native"),)) if not own else []
 
 
-def _device(one: StatedEnd) -> str:
+def _device(stated: StatedEnd) -> str:
     """Return the device of a registration: from its macro, else from its file."""
-    key = dict(one.end.more).get("key", "")
+    key = dict(stated.end.more).get("key", "")
     if key:
         return key
-    if one.file.language == "cuda" or "/cuda/" in one.file.path:
+    if stated.file.language == "cuda" or "/cuda/" in stated.file.path:
         return "CUDA"
-    return "MPS" if one.file.language in ("objc", "objcpp") or "/mps/" in one.file.path else "CPU"
+    return "MPS" if stated.file.language in ("objc", "objcpp") or "/mps/" in stated.file.path else "CPU"

@@ -44,11 +44,11 @@ _COLUMNS = ("path", "line", "says", "name", "key", "target", "trust", "by")
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per statement about the operator."""
-    one, overload = _find_operator(index, argument)
-    rows = [row for says in dict.fromkeys((*_ORDER, *one.rows)) for row in one.rows.get(says, ())]
+    info, overload = _find_operator(index, argument)
+    rows = [row for says in dict.fromkeys((*_ORDER, *info.rows)) for row in info.rows.get(says, ())]
     if overload:
-        rows = [row for row in rows if row.name in (overload, one.name)]
-    lacking = [column for column in COLUMNS if not coverage_of(one)[column]]
+        rows = [row for row in rows if row.name in (overload, info.name)]
+    lacking = [column for column in COLUMNS if not coverage_of(info)[column]]
     note = f"not found: {', '.join(lacking)}; searched all files of the repository" if lacking else ""
     return paginate([_row(index, row) for row in rows], _COLUMNS, page)._replace(note=note)
 
@@ -59,16 +59,16 @@ def _find_operator(index: Index, argument: str) -> tuple[OperatorInfo, str]:
     if not known:
         raise UserError("no operators found in this repository", "An operator needs a schema in a table or a registry")
     for name in candidate_names(argument):
-        one = operator(index, without_overload(name))
-        if one is not None:
-            overloads = {overload.name for overload in one.overloads}
+        info = operator(index, without_overload(name))
+        if info is not None:
+            overloads = {overload.name for overload in info.overloads}
             if name in overloads and "." in name:
-                return one, name
+                return info, name
             if "." not in name.rpartition("::")[2] or without_overload(name) in overloads:
-                return one, ""
+                return info, ""
     same = [name for name in known if name.rpartition("::")[2] == argument.rpartition(".")[2]]
-    if len(same) == 1 and (one := operator(index, same[0])) is not None:
-        return one, ""
+    if len(same) == 1 and (info := operator(index, same[0])) is not None:
+        return info, ""
     near = same or get_close_matches(candidate_names(argument)[0], known, 3, 0.6)
     hint = f"Nearest: {', '.join(near)}" if near else f"The book has an index of all {len(known):,} operators"
     raise UserError(f"no operator is called {argument}", hint)

@@ -99,9 +99,9 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
             index.reads.note(Aspect.BRIDGES, bridge)
         yield Page(Ref(TO, ""), ["Operators"], _all(index))
         return
-    one = operator(index, subject)
-    if one is not None:
-        yield Page(Ref(TO, subject), ["Operator ", Mono(subject)], list(_blocks(index, one)))
+    info = operator(index, subject)
+    if info is not None:
+        yield Page(Ref(TO, subject), ["Operator ", Mono(subject)], list(_blocks(index, info)))
 
 
 def _all(index: Index) -> list[Block]:
@@ -110,10 +110,10 @@ def _all(index: Index) -> list[Block]:
     counts: Counter[str] = Counter()
     every = names(index)
     for name in every:
-        one = operator(index, name)
-        if one is None:
+        info = operator(index, name)
+        if info is None:
             continue
-        found = coverage_of(one)
+        found = coverage_of(info)
         counts.update(column for column in COLUMNS if found[column])
         label = name.removeprefix("aten::")
         rows.append([[Ref(TO, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
@@ -122,64 +122,64 @@ def _all(index: Index) -> list[Block]:
     return [Text([head, *join_in_sentence(counted), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
 
 
-def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    yield from _quoted_summary(index, one)
-    yield Text(_schema_files(index, one))
-    yield from _python_names(one)
-    yield from _diagram(index, one)
+def _blocks(index: Index, info: OperatorInfo) -> Iterator[Block]:
+    yield from _quoted_summary(index, info)
+    yield Text(_schema_files(index, info))
+    yield from _python_names(info)
+    yield from _diagram(index, info)
     yield Heading(2, ["Overloads"])
-    yield _overloads(index, one)
+    yield _overloads(index, info)
     yield Heading(2, ["Kernels"])
-    yield from _kernels(index, one)
+    yield from _kernels(index, info)
     yield Heading(2, ["Autograd"])
-    yield from _autograd(index, one)
+    yield from _autograd(index, info)
     for says, title in PART_TITLES.items():
-        rows = one.own(says)
+        rows = info.own(says)
         if rows:
             yield Heading(2, [title])
-            yield Items([Item(_statement(index, one, row)) for row in rows])
+            yield Items([Item(_statement(index, info, row)) for row in rows])
     yield Heading(2, ["Tests"])
-    yield from _tests(index, one)
+    yield from _tests(index, info)
     yield Heading(2, ["Documentation"])
-    rows = one.rows_saying(DOCSTRING, DOCUMENTED)
-    yield Items([Item(_statement(index, one, row)) for row in rows]) if rows else Text([_none("documentation")])
-    yield from _users(index, one)
-    yield from _missing(index, one)
+    rows = info.rows_saying(DOCSTRING, DOCUMENTED)
+    yield Items([Item(_statement(index, info, row)) for row in rows]) if rows else Text([_none("documentation")])
+    yield from _users(index, info)
+    yield from _missing(index, info)
     yield Heading(2, ["Cross-References"])
     yield Items([Item([Ref(TO, "", "", "All operators", False)])])
 
 
-def _quoted_summary(index: Index, one: OperatorInfo) -> Iterator[Block]:
+def _quoted_summary(index: Index, info: OperatorInfo) -> Iterator[Block]:
     """Yield the first sentence of its documentation, preferring the docstring of its Python function."""
-    plain = called_in_python(one)[0]
-    for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
+    plain = called_in_python(info)[0]
+    for row in sorted(info.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
         path, line = index.path_of(row.source), bridges_of(index).line(row)
         found = _DOCSTRING.match("\n".join((index.open_file(path).lines() or [])[line - 1 : line + _LINES]))
-        words = first_sentence(found["words"], "python", one.name) if found is not None else ""
+        words = first_sentence(found["words"], "python", info.name) if found is not None else ""
         if words:
             yield Text(quote_sentence(index, path, words, words, line))
             return
 
 
-def _schema_files(index: Index, one: OperatorInfo) -> list[Piece]:
-    paths = dict.fromkeys(index.path_of(overload.row.source) for overload in one.overloads)
-    pieces = [f"{count_noun(len(one.overloads), 'schema', 'schemas')} in "]
+def _schema_files(index: Index, info: OperatorInfo) -> list[Piece]:
+    paths = dict.fromkeys(index.path_of(overload.row.source) for overload in info.overloads)
+    pieces = [f"{count_noun(len(info.overloads), 'schema', 'schemas')} in "]
     return [*pieces, *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths]), "."]
 
 
-def _python_names(one: OperatorInfo) -> Iterator[Block]:
-    asked = Counter(bridge_detail(row, "as") for row in one.rows.get(PYTHON, ()))
+def _python_names(info: OperatorInfo) -> Iterator[Block]:
+    asked = Counter(bridge_detail(row, "as") for row in info.rows.get(PYTHON, ()))
     items = [
         Item([Mono(way), f", used in {count_noun(asked[way], 'place')}" if asked[way] else ""])
-        for way in called_in_python(one)
+        for way in called_in_python(info)
     ]
     yield Text(["From Python, according to its schemas:"])
     yield Items(items)
 
 
-def _diagram(index: Index, one: OperatorInfo) -> Iterator[Diagram]:
+def _diagram(index: Index, info: OperatorInfo) -> Iterator[Diagram]:
     """Yield a diagram from the Python name to the kernels and the derivative."""
-    keys = one.keys()
+    keys = info.keys()
     targets: dict[int, list[str]] = {}
     for key, rows in keys.items():
         for row in rows:
@@ -187,23 +187,23 @@ def _diagram(index: Index, one: OperatorInfo) -> Iterator[Diagram]:
                 targets[row.target].append(key)
     if not targets:
         return
-    me = one.name
-    nodes = [Node("python", called_in_python(one)[0]), Node(me, me, "", True)]
+    me = info.name
+    nodes = [Node("python", called_in_python(info)[0]), Node(me, me, "", True)]
     edges = [("python", me, "")]
     for place, (target, on) in enumerate(list(targets.items())[:_BOXES]):
         ref = ref_of(index, target)
         nodes.append(Node(f"kernel {place}", ref.label, "", False, ref))
         edges.append((me, f"kernel {place}", ", ".join(on[:3])))
-    formulas = one.rows.get(FORMULA, ())
+    formulas = info.rows.get(FORMULA, ())
     if formulas:
         nodes.append(Node("formula", "derivative", "", False, ref_of(index, formulas[0].source)))
         edges.append((me, "formula", "autograd"))
     yield Diagram(nodes, edges)
 
 
-def _overloads(index: Index, one: OperatorInfo) -> Table:
+def _overloads(index: Index, info: OperatorInfo) -> Table:
     rows: list[list[Pieces]] = []
-    for overload in one.overloads:
+    for overload in info.overloads:
         path = index.path_of(overload.row.source)
         where = [Line(path, bridges_of(index).line(overload.row))]
         more = [f"{key}: {value}" for key, value in overload.fields.items() if key not in _QUIET]
@@ -211,8 +211,8 @@ def _overloads(index: Index, one: OperatorInfo) -> Table:
     return Table(["Schema", "Variants", "Other fields", "Line"], rows)
 
 
-def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    keys = one.keys()
+def _kernels(index: Index, info: OperatorInfo) -> Iterator[Block]:
+    keys = info.keys()
     if not keys:
         yield Text([_none("kernel")])
         return
@@ -225,7 +225,7 @@ def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
             cells: list[Pieces] = [[key], [Mono(row.name.rpartition("::")[2])], cell, where, _evidence(row, index)]
             rows.setdefault((key, row.name, row.target, name if not row.target else ""), cells)
     yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], list(rows.values()))
-    tests = dict.fromkeys(index.path_of(row.source) for row in one.rows_saying(KERNEL) if row in one.from_tests)
+    tests = dict.fromkeys(index.path_of(row.source) for row in info.rows_saying(KERNEL) if row in info.from_tests)
     if tests:
         yield Text(["Tests register more kernels: ", *join_in_sentence([Ref(To.FILE, path) for path in tests]), "."])
 
@@ -238,12 +238,12 @@ def _evidence(row: Bridge, index: Index) -> list[Piece]:
     return [*pieces, Cite(index.path_of(row.source), line)] if line else pieces
 
 
-def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    rows = one.rows.get(FORMULA, [])
+def _autograd(index: Index, info: OperatorInfo) -> Iterator[Block]:
+    rows = info.rows.get(FORMULA, [])
     if not rows:
-        implicit = coverage_of(one)["Autograd"]
-        composite = {row.name for row in one.keys().get(IMPLICIT, ())}
-        is_whole = all(overload.name in composite for overload in one.overloads)
+        implicit = coverage_of(info)["Autograd"]
+        composite = {row.name for row in info.keys().get(IMPLICIT, ())}
+        is_whole = all(overload.name in composite for overload in info.overloads)
         composed = "it is" if is_whole else "some of its overloads are"
         sentences = {
             "implicit": f"No formula: {composed} composed of operators that have one (CompositeImplicitAutograd).",
@@ -257,17 +257,17 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
         for name, formula in row.more:
             cells.append([[Mono(row.name.rpartition("::")[2])], [Mono(name)], [Mono(formula)], where])
     yield Table(["Overload", "Variable", "Formula", "Line"], cells)
-    called = dict.fromkeys(row.target for row in one.rows.get(CALLS, ()) if row.target)
+    called = dict.fromkeys(row.target for row in info.rows.get(CALLS, ()) if row.target)
     if called:
         yield Text(
             ["Functions in the formulas: ", *join_with_commas([ref_of(index, target) for target in called]), "."]
         )
 
 
-def _statement(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
+def _statement(index: Index, info: OperatorInfo, row: Bridge) -> list[Piece]:
     """Return a link to what a bridge row connects the operator with: the definition on the other side if the row comes
     from the operator's own entry, else the place that states it."""
-    entries = {overload.row.source for overload in one.overloads}
+    entries = {overload.row.source for overload in info.overloads}
     if row.source in entries and row.target not in (0, row.source):
         path = index.path_of(row.target)
         return [ref_of(index, row.target), " in ", Ref(To.FILE, path), *_overload(row)]
@@ -284,12 +284,12 @@ def _overload(row: Bridge) -> list[Piece]:
     return [", for ", Mono(row.name.rpartition("::")[2])] if "." in row.name else []
 
 
-def _tests(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    rows = one.rows.get(OPINFO, [])
+def _tests(index: Index, info: OperatorInfo) -> Iterator[Block]:
+    rows = info.rows.get(OPINFO, [])
     if rows:
-        yield Items([Item(_statement(index, one, row)) for row in rows])
+        yield Items([Item(_statement(index, info, row)) for row in rows])
     tests = Counter(
-        path for row in one.rows.get(PYTHON, ())
+        path for row in info.rows.get(PYTHON, ())
         if index.category_of(path := index.path_of(row.source)) == Category.TEST
     )  # fmt: skip
     if tests:
@@ -308,11 +308,11 @@ def _files(counts: Counter[str]) -> list[Piece]:
     return join_in_sentence(refs)
 
 
-def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
+def _users(index: Index, info: OperatorInfo) -> Iterator[Block]:
     yield Heading(2, ["Callers"])
     found = False
     for says, language in ((PYTHON, "Python"), (CALLED, "C++")):
-        paths = (index.path_of(row.source) for row in one.rows.get(says, ()))
+        paths = (index.path_of(row.source) for row in info.rows.get(says, ()))
         users = Counter(path for path in paths if index.category_of(path) != Category.TEST)
         if users:
             found = True
@@ -321,9 +321,9 @@ def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
         yield Text(["No calls by its full name found outside tests."])
 
 
-def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
+def _missing(index: Index, info: OperatorInfo) -> Iterator[Block]:
     """Yield which columns of the operator table are empty for this operator."""
-    found = coverage_of(one)
+    found = coverage_of(info)
     lacking = [column for column in COLUMNS if not found[column]]
     yield Heading(2, ["Missing Parts"])
     if not lacking:

@@ -192,7 +192,9 @@ class _Reader:
                 literals = [(f"@{one}", tokens.literal(part)) for one, part in enumerate(given)]
                 texts = tuple((key, text) for key, text in literals if text)
                 more = (("in", owner.root), ("path", ".".join(owner.path)), ("argument", str(number)), *texts)
-                yield BridgeEnd(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
+                yield BridgeEnd(
+                    tokens.at[last], "hands", tokens.text[last], "", tuple(pair for pair in more if pair[1])
+                )
 
     def _construction(self, name: int, opened: int) -> None:
         """Handle `Pointer module(PyModule_New("name"));`."""

@@ -58,23 +58,25 @@ class BoundObjects:
         words = tokens.text
         self._aliases = {words[place + 1] for place in range(len(words) - 4) if words[place] == "using" and (
             words[place + 2] == "=" and "class_" in words[place + 3 : place + 6])}  # fmt: skip
-        for one in self.functions:
-            self._parameters(one)
+        for definition in self.functions:
+            self._parameters(definition)
 
     def _parameters(self, function: Definition) -> None:
         """Record the parameters that may receive a module or class; other parameters hide such names."""
-        objects = [one for one in function.parameters if _is_object(one.annotation)]
-        for place, one in enumerate(function.parameters):
-            words = one.annotation.replace("&", " ").replace("*", " ").replace("::", " ").replace("<", " ").split()
+        objects = [parameter for parameter in function.parameters if _is_object(parameter.annotation)]
+        for place, parameter in enumerate(function.parameters):
+            words = (
+                parameter.annotation.replace("&", " ").replace("*", " ").replace("::", " ").replace("<", " ").split()
+            )
             is_py = not _SPACES.isdisjoint(words) and not (MODULES | {"class_", "handle", "object"}).isdisjoint(words)
-            alone = _is_object(one.annotation) and len(objects) == 1 and "PyObject" not in function.returns
-            if one.name and (is_py or alone):
+            alone = _is_object(parameter.annotation) and len(objects) == 1 and "PyObject" not in function.returns
+            if parameter.name and (is_py or alone):
                 owner = BoundObject(
                     f"parameter:{function.place}:{place}", kind="class" if "class_" in words else "module"
                 )
-                self.bind(one.name, owner, (function.start, function.end))
-            elif one.name:
-                self.bind(one.name, None, (function.start, function.end))
+                self.bind(parameter.name, owner, (function.start, function.end))
+            elif parameter.name:
+                self.bind(parameter.name, None, (function.start, function.end))
 
     def bind(self, name: str, owner: BoundObject | None, stretch: tuple[int, int]) -> None:
         """Bind a name to an object between two offsets; None hides an outer binding."""
@@ -99,9 +101,9 @@ class BoundObjects:
     def function(self, at: int) -> Definition | None:
         """Return the innermost function around an offset."""
         found = None
-        for one in self.functions:
-            if one.start <= at < one.end:
-                found = one
+        for definition in self.functions:
+            if definition.start <= at < definition.end:
+                found = definition
         return found
 
     def value(self, stretch: TokenRange) -> BoundObject | None:
@@ -182,7 +184,7 @@ class BoundObjects:
             end = start + 1
         if end - start == 1 and tokens.is_name(start):
             function = self.function(tokens.at[start])
-            names = [one.name for one in function.parameters] if function is not None else []
+            names = [parameter.name for parameter in function.parameters] if function is not None else []
             if tokens.text[start] in names:
                 return f"{{@{names.index(tokens.text[start])}}}"
         return tokens.label((start, end))

@@ -350,7 +350,7 @@ class TableReader:
                         return tokens.text[begin - 2], parameter_names(tokens, opened)
             around = tokens.around[around]
         function: Definition | None = self._objects.function(tokens.at[place])
-        return (function.name, [one.name for one in function.parameters]) if function is not None else None
+        return (function.name, [parameter.name for parameter in function.parameters]) if function is not None else None
 
     def _value(self, owner: BoundObject | None, text: str, value: TokenRange) -> Iterator[BridgeEnd]:
         """Record that something is added to a module under a name: a type, a module or any other value."""

@@ -16,7 +16,9 @@ _FUNCTIONS = frozenset(("def", "def_static", "def_readwrite", "def_readonly", "d
                         "def_readonly_static", "def_rw", "def_ro", "def_rw_static", "def_ro_static"))  # fmt: skip
 _PROPERTIES = frozenset(("def_property", "def_property_readonly", "def_property_static", "def_property_readonly_static",
                          "def_prop_rw", "def_prop_ro", "def_prop_rw_static", "def_prop_ro_static"))  # fmt: skip
-_FIELDS = frozenset(one for one in _FUNCTIONS if "read" in one or one.startswith(("def_rw", "def_ro")))
+_FIELDS = frozenset(
+    function for function in _FUNCTIONS if "read" in function or function.startswith(("def_rw", "def_ro"))
+)
 _NO_CALLS = frozenset((
     "if", "for", "while", "switch", "return", "sizeof", "catch", "throw", "move", "forward", "get", "make_tuple",
     "make_pair", "static_cast", "reinterpret_cast", "dynamic_cast", "const_cast", "decltype",

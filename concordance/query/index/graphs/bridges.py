@@ -110,13 +110,13 @@ class Bridges:
     def out_of(self, path: str) -> list[Bridge]:
         """Return the bridges that are stated in a file."""
         self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
-        return self._in_order([row for one in self._ids_of(path) for row in self._by_source.get(one, ())])
+        return self._in_order([row for identity in self._ids_of(path) for row in self._by_source.get(identity, ())])
 
     def into(self, path: str) -> list[Bridge]:
         """Return the bridges from other files whose target is a file or one of its symbols."""
         self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
         ids = self._ids_of(path)
-        found = [row for one in ids for row in self._by_target.get(one, ())]
+        found = [row for identity in ids for row in self._by_target.get(identity, ())]
         return self._in_order([row for row in found if row.source not in ids])
 
     def _ids_of(self, path: str) -> dict[int, None]:
@@ -179,15 +179,15 @@ class Bridges:
 
 
 @memoised_in_object
-def bridges_from(one: FileModel) -> list[Bridge]:
+def bridges_from(model: FileModel) -> list[Bridge]:
     """Return the bridges that are stated in a file."""
-    return bridges_of(one.index).out_of(one.path)
+    return bridges_of(model.index).out_of(model.path)
 
 
 @memoised_in_object
-def bridges_to(one: FileModel) -> list[Bridge]:
+def bridges_to(model: FileModel) -> list[Bridge]:
     """Return the bridges from other files whose target is a file or one of its symbols."""
-    return bridges_of(one.index).into(one.path)
+    return bridges_of(model.index).into(model.path)
 
 
 @shared_until(Aspect.BRIDGES)

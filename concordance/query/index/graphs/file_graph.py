@@ -45,7 +45,7 @@ def cluster_centres(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, s
         if 1 < len(ids) <= _MAX_SPECIFIC:
             centre = paths[key]
             folder = centre.rpartition("/")[0]
-            found.update((paths[one], centre) for one in ids if paths[one].rpartition("/")[0] != folder)
+            found.update((paths[identity], centre) for identity in ids if paths[identity].rpartition("/")[0] != folder)
     return found
 
 

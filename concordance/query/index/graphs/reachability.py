@@ -64,7 +64,7 @@ class ReachedSymbols(NamedTuple):
 
 def functions_in(index: Index, file: File) -> list[int]:
     """Return the functions of a file; its other code runs only once, when the file is imported."""
-    return [one.id for one in index.facts.symbols_in(file.path) if one.kind in EXECUTABLE_KINDS]
+    return [symbol.id for symbol in index.facts.symbols_in(file.path) if symbol.kind in EXECUTABLE_KINDS]
 
 
 def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
@@ -73,22 +73,24 @@ def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
     for place in with_counterparts(index, places):
         found[place.id] = None
         if place.kind in CONTAINER_KINDS:
-            found.update((one.id, None) for one in members_of(index, place))
+            found.update((symbol.id, None) for symbol in members_of(index, place))
     return list(found)
 
 
 def members_of(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols inside of a symbol, at any depth."""
     names = [*split_key(place.parent_key), place.name]
-    for one in index.facts.symbols_in(place.path):
-        if split_key(one.parent_key)[: len(names)] == names:
-            yield one
+    for symbol in index.facts.symbols_in(place.path):
+        if split_key(symbol.parent_key)[: len(names)] == names:
+            yield symbol
 
 
 def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols that directly contain a symbol."""
     names = split_key(place.parent_key)
-    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.parent_key), one.name] == names)
+    return (
+        symbol for symbol in index.facts.symbols_in(place.path) if [*split_key(symbol.parent_key), symbol.name] == names
+    )
 
 
 def find_reaching(
@@ -153,7 +155,9 @@ def _reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Ca
         above = [identity for identity, _ in index.facts.overridden(place.id)]
         if owner is None or not above or place.kind not in EXECUTABLE_KINDS:
             continue
-        makes = {one.id for one in find_reaching(index, [owner.id, *_constructors(index, owner)], category).rows}
+        makes = {
+            reached.id for reached in find_reaching(index, [owner.id, *_constructors(index, owner)], category).rows
+        }
         rows, walk = find_reaching(index, above, category)
         behind = f"overridden by {full_name(place)}"
         yield ReachedSymbols(
@@ -163,7 +167,9 @@ def _reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Ca
 
 def _constructors(index: Index, owner: SymbolPlace) -> list[int]:
     return [
-        one.id for one in members_of(index, owner) if one.name in ("__init__", "__new__", "constructor", owner.name)
+        symbol.id
+        for symbol in members_of(index, owner)
+        if symbol.name in ("__init__", "__new__", "constructor", owner.name)
     ]
 
 

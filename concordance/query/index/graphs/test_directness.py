@@ -77,11 +77,11 @@ class TestedSubject:
         tests = list(tests)
         index.read_keys(one for one, _ in tests)
         ranked = [self._ranked(one, steps) for one, steps in tests]
-        ranked = [one for one in ranked if one.is_direct or selects_device(index, self.devices, one.id)]
-        ranked.sort(key=lambda one: index.path_of(one.id))
+        ranked = [test for test in ranked if test.is_direct or selects_device(index, self.devices, test.id)]
+        ranked.sort(key=lambda test: index.path_of(test.id))
         ranked.sort(
-            key=lambda one: (
-                ranks[one.how], not one.is_direct, one.steps, -self._shared_words(one.id), order.get(one.id, last)
+            key=lambda test: (
+                ranks[test.how], not test.is_direct, test.steps, -self._shared_words(test.id), order.get(test.id, last)
             )
         )  # fmt: skip
         return ranked
@@ -90,7 +90,7 @@ class TestedSubject:
         """Return the tests that use the subject itself, in the order of paths and lines."""
         index = self._index
         paths = sorted({path for path, _ in self._users})
-        found = [(path, one) for path in paths for one in index.tests_in.get(path, ())]
+        found = [(path, test) for path in paths for test in index.tests_in.get(path, ())]
         index.read_keys(one for _, one in found)
         return [one for path, one in found if (path, index.key_of(one)) in self._users]
 
@@ -113,18 +113,20 @@ class TestedSubject:
 def file_subject(index: Index, file: File) -> TestedSubject:
     """Return a file as a subject of tests."""
     symbols = index.facts.symbols_in(file.path)
-    users = _users(index, (index.facts.id(file.path), *(one.id for one in symbols)))
-    return TestedSubject(index, file.path, ((one.name, one.kind) for one in symbols if not one.parent_key), users)
+    users = _users(index, (index.facts.id(file.path), *(symbol.id for symbol in symbols)))
+    return TestedSubject(
+        index, file.path, ((symbol.name, symbol.kind) for symbol in symbols if not symbol.parent_key), users
+    )
 
 
 def symbol_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubject:
     """Return symbols, all that a name may refer to, as one subject of tests."""
     users = _users(index, with_members(index, places))
-    return TestedSubject(index, places[0].path, ((one.name, one.kind) for one in places), users)
+    return TestedSubject(index, places[0].path, ((symbol.name, symbol.kind) for symbol in places), users)
 
 
 def _users(index: Index, ids: Iterable[int]) -> Iterable[int]:
-    return (user for one in ids for user, way in index.graph.users(one) if way in _DIRECT_EDGES)
+    return (user for identity in ids for user, way in index.graph.users(identity) if way in _DIRECT_EDGES)
 
 
 def file_words(path: str) -> str:

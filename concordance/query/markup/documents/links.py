@@ -26,9 +26,9 @@ _SLUG = re.compile(r"[^\w\- ]")
 class DocumentLinks:
     """Resolves what one document refers to."""
 
-    def __init__(self, one: FileModel) -> None:
-        self.one = one
-        self._names = MentionedNames(one)
+    def __init__(self, model: FileModel) -> None:
+        self.one = model
+        self._names = MentionedNames(model)
 
     @cached_property
     def _files(self) -> dict[str, str]:
@@ -95,7 +95,7 @@ def heading_slug(title: str) -> str:
     return _SLUG.sub("", title.lower()).replace(" ", "-")
 
 
-def title_of(one: FileModel, path: str) -> str:
+def title_of(model: FileModel, path: str) -> str:
     """Return the title of a document, or else its file name."""
-    heads = (symbol.name for symbol in outline(one.index, path).symbols if symbol.kind == Kind.HEADING)
+    heads = (symbol.name for symbol in outline(model.index, path).symbols if symbol.kind == Kind.HEADING)
     return next(heads, "") or path.rpartition("/")[2]

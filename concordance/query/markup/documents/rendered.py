@@ -19,30 +19,30 @@ from concordance.query.markup.documents.rst_reader import read_rst
 
 LONGEST = 150_000  # characters of a document on its page; the source of a longer one is shown instead
 _READERS: dict[str, Callable[[FileModel, str], list[DocumentPart]]] = {
-    "markdown": lambda one, text: read_markdown(text, DocumentLinks(one)),
-    "rst": lambda one, text: read_rst(text, one.symbols, DocumentLinks(one)),
-    "jupyter": lambda one, text: read_notebook(text, DocumentLinks(one)),
+    "markdown": lambda model, text: read_markdown(text, DocumentLinks(model)),
+    "rst": lambda model, text: read_rst(text, model.symbols, DocumentLinks(model)),
+    "jupyter": lambda model, text: read_notebook(text, DocumentLinks(model)),
 }
 
 
-def is_document(one: FileModel) -> bool:
+def is_document(model: FileModel) -> bool:
     """True if a file is a document that its page can show."""
-    return one.file.language in _READERS and one.file.skip == Skip.NONE
+    return model.file.language in _READERS and model.file.skip == Skip.NONE
 
 
 @memoised_in_object
-def document_parts(one: FileModel) -> list[DocumentPart]:
+def document_parts(model: FileModel) -> list[DocumentPart]:
     """Return the parts of a document; none if the file is not a document, or is too large."""
-    text = one.opened.text() if is_document(one) else None
-    if not text or (len(text) > LONGEST and one.file.language != "jupyter"):
+    text = model.opened.text() if is_document(model) else None
+    if not text or (len(text) > LONGEST and model.file.language != "jupyter"):
         return []
-    return _READERS[one.file.language](one, text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _READERS[model.file.language](model, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def document_blocks(one: FileModel) -> list[Block]:
+def document_blocks(model: FileModel) -> list[Block]:
     """Return the blocks of a document."""
     found: list[Block] = []
-    parts = document_parts(one)
+    parts = document_parts(model)
     at = 0
     while at < len(parts):
         part = parts[at]
@@ -51,7 +51,7 @@ def document_blocks(one: FileModel) -> list[Block]:
             at += 1
             continue
         end = next((place for place in range(at, len(parts)) if parts[place].level), len(parts))
-        found.append(Doc(join_parts(one.path, parts[at:end])))
+        found.append(Doc(join_parts(model.path, parts[at:end])))
         at = end
     return found
 

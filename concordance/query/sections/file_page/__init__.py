@@ -23,7 +23,7 @@ class FileSection(Protocol):
     TITLE: str
     ORDER: int
 
-    def blocks(self, one: FileModel) -> list[Block]:
+    def blocks(self, model: FileModel) -> list[Block]:
         """Return what the section says of a file; nothing if its page is not to have the section."""
 
 
@@ -31,8 +31,8 @@ PROTOCOL = FileSection
 
 
 @memoised_in_object
-def sections(one: FileModel) -> dict[str, list[Block]]:
+def sections(model: FileModel) -> dict[str, list[Block]]:
     """Return the blocks of each section by title, in page order; sections that the book leaves out are not built."""
-    off = one.index.book.sections_off
-    by_title = {module.TITLE: module.blocks(one) for module in ordered_sections() if module.TITLE not in off}
+    off = model.index.book.sections_off
+    by_title = {module.TITLE: module.blocks(model) for module in ordered_sections() if module.TITLE not in off}
     return {title: blocks for title, blocks in by_title.items() if blocks}

@@ -61,18 +61,18 @@ _MAX_BRIDGES = 200  # links across languages that the page of a file lists
 _MAX_BRIDGES_OF_PART = 1_500  # links on a further page
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return the blocks of the section."""
-    return [Heading(3, ["Import Dependencies"]), *_imports(one), *bridge_blocks(one), *_note_blocks(one)]
+    return [Heading(3, ["Import Dependencies"]), *_imports(model), *bridge_blocks(model), *_note_blocks(model)]
 
 
-def _imports(one: FileModel) -> list[Block]:
+def _imports(model: FileModel) -> list[Block]:
     """Return what a file imports, grouped by origin, and which files import it."""
     groups: dict[str, dict[str, list[_ResolvedImport]]] = {}
-    for row, target, identity in one.imports:
+    for row, target, identity in model.imports:
         origin = target.origin if target is not None else Origin.UNRESOLVED
-        path = import_target(one.index, target, 0)
-        if path != one.path:  # a document may link to its own sections
+        path = import_target(model.index, target, 0)
+        if path != model.path:  # a document may link to its own sections
             groups.setdefault(origin, {}).setdefault(row.module or row.name, []).append(
                 _ResolvedImport(row, path, identity)
             )
@@ -82,12 +82,12 @@ def _imports(one: FileModel) -> list[Block]:
         if modules:
             found.append(Text([Strong(title)]))
             if origin == Origin.REPOSITORY:
-                found.append(Items([Item(_module(one, module, rows)) for module, rows in modules.items()]))
+                found.append(Items([Item(_module(model, module, rows)) for module, rows in modules.items()]))
             else:
-                found.append(Text(_commas([_module(one, module, rows) for module, rows in modules.items()])))
-    found += _importers(one)
+                found.append(Text(_commas([_module(model, module, rows) for module, rows in modules.items()])))
+    found += _importers(model)
     if not found:
-        found.append(Text([no_imports(one)]))
+        found.append(Text([no_imports(model)]))
     return found
 
 
@@ -97,20 +97,24 @@ class _ResolvedImport(NamedTuple):
     identity: int  # the id of the imported name; 0 if it is unknown
 
 
-def _module(one: FileModel, module: str, rows: list[_ResolvedImport]) -> list[Piece]:
+def _module(model: FileModel, module: str, rows: list[_ResolvedImport]) -> list[Piece]:
     """Return a module with the names imported from it, and the line of the first import."""
     path = rows[0].path
     pieces: list[Piece] = [Ref(To.FILE, path, "", module) if path else Mono(module)]
-    names = [[_name(one, row)] for row in rows if row.row.name]
+    names = [[_name(model, row)] for row in rows if row.row.name]
     if names:
         pieces += [": " if path else " (", *_commas(names), "" if path else ")"]
     line = rows[0].row.line
-    return [*pieces, f" L{line}", Cite(one.path, line)]
+    return [*pieces, f" L{line}", Cite(model.path, line)]
 
 
-def _name(one: FileModel, row: _ResolvedImport) -> Piece:
+def _name(model: FileModel, row: _ResolvedImport) -> Piece:
     label = _format_import(row.row)
-    return one.ref(row.identity)._replace(label=label) if row.identity and not one.is_own(row.identity) else Mono(label)
+    return (
+        model.ref(row.identity)._replace(label=label)
+        if row.identity and not model.is_own(row.identity)
+        else Mono(label)
+    )
 
 
 def _format_import(row: Import) -> str:
@@ -124,10 +128,10 @@ def _commas(parts: Sequence[Sequence[Piece]]) -> list[Piece]:
     return found
 
 
-def _importers(one: FileModel) -> list[Block]:
+def _importers(model: FileModel) -> list[Block]:
     """Return the files that import it, and the documents that refer to it."""
-    documents = [path for path in one.importers if is_prose(one.index.language_of(path))]
-    others = [path for path in one.importers if path not in documents]
+    documents = [path for path in model.importers if is_prose(model.index.language_of(path))]
+    others = [path for path in model.importers if path not in documents]
     return [*_listed_files("Imported by", others), *_listed_files("Referred to by", documents)]
 
 
@@ -138,16 +142,16 @@ def _listed_files(verb: str, paths: Sequence[str]) -> Iterator[Block]:
         yield Text([Strong(verb), " ", *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths])])
 
 
-def bridge_blocks(one: FileModel) -> list[Block]:
+def bridge_blocks(model: FileModel) -> list[Block]:
     """Return the bridges from and to the file; if there are very many, their numbers, and links to further pages."""
-    groups, parts = _bridge_groups(one), bridge_parts(one)
+    groups, parts = _bridge_groups(model), bridge_parts(model)
     if not groups:
         return []
     found: list[Block] = [Heading(3, ["Across Languages"])]
     if not parts:
         return [*found, *(block for heading, items in groups for block in (Text([f"{heading}:"]), Items(items)))]
     refs: list[Piece] = [
-        Ref(To.FILE, one.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, place)
+        Ref(To.FILE, model.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, place)
         for number, place in enumerate(range(BRIDGES_PART, BRIDGES_PART + len(parts)), 1)
     ]
     counts = [Item([f"{heading}: {count_noun(len(items), 'name')}"]) for heading, items in groups]
@@ -155,9 +159,9 @@ def bridge_blocks(one: FileModel) -> list[Block]:
 
 
 @memoised_in_object
-def bridge_parts(one: FileModel) -> list[list[Block]]:
+def bridge_parts(model: FileModel) -> list[list[Block]]:
     """Return the bridges of a file for further pages, from `BRIDGES_PART` on; none if they fit on the file's page."""
-    groups = _bridge_groups(one)
+    groups = _bridge_groups(model)
     if sum(_link_count(item) for _, items in groups for item in items) <= _MAX_BRIDGES:
         return []
     parts: list[list[Block]] = [[]]
@@ -180,14 +184,14 @@ def _link_count(item: Item) -> int:
 
 
 @memoised_in_object
-def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
+def _bridge_groups(model: FileModel) -> list[tuple[str, list[Item]]]:
     """Return the bridges from and to a file by what they state."""
-    out, into = _informative(one, bridges_from(one), False), _informative(one, bridges_to(one), True)
+    out, into = _informative(model, bridges_from(model), False), _informative(model, bridges_to(model), True)
     found: dict[str, list[Item]] = {}  # several bridges may share a verb
     for says, rows in _by_relation(out).items():
-        found.setdefault(_relation_label(verbs(says)[0]), []).extend(_bridges_out(one, rows))
+        found.setdefault(_relation_label(verbs(says)[0]), []).extend(_bridges_out(model, rows))
     for says, rows in _by_relation(into).items():
-        items = _mentions(one, rows) if rows[0].bridge == _MENTIONS else _bridges_in(one, rows)
+        items = _mentions(model, rows) if rows[0].bridge == _MENTIONS else _bridges_in(model, rows)
         found.setdefault(_relation_label(verbs(says)[1]), []).extend(items)
     return list(found.items())
 
@@ -198,28 +202,28 @@ def _relation_label(verb: str) -> str:
     return verb[0].upper() + verb[1:]
 
 
-def _note_blocks(one: FileModel) -> list[Block]:
+def _note_blocks(model: FileModel) -> list[Block]:
     """Return the notes that the file contains, those that it refers to, and the standards and issues that it cites."""
-    rows = [row for row in bridges_from(one) if row.bridge in _NOTES]
+    rows = [row for row in bridges_from(model) if row.bridge in _NOTES]
     found: list[Block] = [Heading(3, ["Notes"])] if rows else []
     for says, some in _by_relation(rows).items():
         labels: dict[Piece, set[int]] = {}
         for row in some:
-            label = link_to(row.name) if says == "cites" else _bridge_label(one, row)
-            labels.setdefault(label, set()).add(bridges_of(one.index).line(row))
+            label = link_to(row.name) if says == "cites" else _bridge_label(model, row)
+            labels.setdefault(label, set()).add(bridges_of(model.index).line(row))
         items = [
-            Item([name, " ", *join_in_sentence([Line(one.path, line) for line in sorted(lines)])])
+            Item([name, " ", *join_in_sentence([Line(model.path, line) for line in sorted(lines)])])
             for name, lines in labels.items()
         ]
         found += [Text([_NOTE_WORDS[says]]), Items(items)]
     return found
 
 
-def _informative(one: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]:
+def _informative(model: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]:
     """Return rows without notes, and without mentions of files that something else already connects with this one."""
-    index = one.index
+    index = model.index
     rows = [row for row in rows if row.bridge not in _NOTES]
-    neighbours = (index.neighbours.users_of if into else index.neighbours.uses_of)(one.ids.file)
+    neighbours = (index.neighbours.users_of if into else index.neighbours.uses_of)(model.ids.file)
     linked = {index.path_of_file(other) for other in neighbours}
 
     def other_file(row: Bridge) -> str:
@@ -244,55 +248,55 @@ def _by_relation(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
     return dict(sorted(found.items()))
 
 
-def _bridges_out(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
+def _bridges_out(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """Yield an item for each name that is stated in this file, in the order of the text."""
-    table = bridges_of(one.index)
+    table = bridges_of(model.index)
     groups: dict[Piece, list[Bridge]] = {}
     for row in rows:
-        groups.setdefault(_bridge_label(one, row), []).append(row)
+        groups.setdefault(_bridge_label(model, row), []).append(row)
     lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
     for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[1][0].name)):
-        where: list[Piece] = [" in ", *_sources(one, found)]
+        where: list[Piece] = [" in ", *_sources(model, found)]
         if lines[name]:
-            where = [" ", *join_in_sentence([Line(one.path, line) for line in lines[name]])]
-        for targets in _targets(one, found):
+            where = [" ", *join_in_sentence([Line(model.path, line) for line in lines[name]])]
+        for targets in _targets(model, found):
             yield Item([name, " → ", *targets, *where] if targets else [name, *where])
 
 
-def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
+def _sources(model: FileModel, rows: list[Bridge]) -> list[Piece]:
     sources = dict.fromkeys(row.source for row in rows)
-    refs: list[Piece] = list(dict.fromkeys(_source(one, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
+    refs: list[Piece] = list(dict.fromkeys(_source(model, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
     left = len(sources) - _MAX_BRIDGE_ENDS
     return join_in_sentence([*refs, count_noun(left, "other place")] if left > 0 else refs)
 
 
-def _source(one: FileModel, source: int) -> Ref:
+def _source(model: FileModel, source: int) -> Ref:
     """Return a link to where a bridge is stated; a key of data, such as `steps.0.run`, says less than its file."""
-    if KINDS[one.index.kinds[source]] != Kind.KEY:
-        return ref_of(one.index, source)
-    path = one.index.path_of(source)
+    if KINDS[model.index.kinds[source]] != Kind.KEY:
+        return ref_of(model.index, source)
+    path = model.index.path_of(source)
     return Ref(To.FILE, path, "", path)
 
 
-def _targets(one: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
+def _targets(model: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
     """Yield links to the targets of a name, in several portions if there are very many."""
     best = max(row.trust for row in rows)
-    found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_table_entry(one, row.target))
-    refs: list[Piece] = [ref_of(one.index, target) for target in found]
+    found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_table_entry(model, row.target))
+    refs: list[Piece] = [ref_of(model.index, target) for target in found]
     guess = "" if best > Trust.CANDIDATE else " (one of these)" if len(found) > 1 else _NAMESAKE
     for start in range(0, max(1, len(refs)), _MAX_BRIDGES):
         some = refs[start : start + _MAX_BRIDGES]
         yield [*join_in_sentence(some, "or"), guess] if guess else join_in_sentence(some)
 
 
-def _is_table_entry(one: FileModel, identity: int) -> bool:
+def _is_table_entry(model: FileModel, identity: int) -> bool:
     """True if there is no symbol, or only an operator's entry in a table: the operator itself is named instead."""
-    return not identity or KINDS[one.index.kinds[identity]] == Kind.KEY
+    return not identity or KINDS[model.index.kinds[identity]] == Kind.KEY
 
 
-def _mentions(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
+def _mentions(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """Yield an item for each file that mentions this one, the surest first."""
-    index, table = one.index, bridges_of(one.index)
+    index, table = model.index, bridges_of(model.index)
 
     def key(row: Bridge) -> tuple[int, int, str]:
         path = index.path_of(row.source)
@@ -309,27 +313,29 @@ def _mentions(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         yield Item([count_noun(len(ordered) - len(shown), "other file")])
 
 
-def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
+def _bridges_in(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """Yield an item for each definition of this file that bridges lead to."""
     groups: dict[int, list[Bridge]] = {}
     for row in rows:
         groups.setdefault(row.target, []).append(row)
-    for target, found in sorted(groups.items(), key=lambda group: one.ids.place_of(group[0])):
-        others = [row for row in found if not _is_table_entry(one, row.source) or not bridge_page(one.index, row.name)]
-        sources = _sources(one, others) if others else []
+    for target, found in sorted(groups.items(), key=lambda group: model.ids.place_of(group[0])):
+        others = [
+            row for row in found if not _is_table_entry(model, row.source) or not bridge_page(model.index, row.name)
+        ]
+        sources = _sources(model, others) if others else []
         shown = {piece.label for piece in sources if isinstance(piece, Ref)}
         # What it is called there is not repeated if the link to that place has the same text.
-        named = [name for name in dict.fromkeys(_bridge_label(one, row) for row in found) if name not in shown]
+        named = [name for name in dict.fromkeys(_bridge_label(model, row) for row in found) if name not in shown]
         names: list[Piece] = list(named)[:_MAX_BRIDGE_ENDS]
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
-        own = ref_of(one.index, target, short=True)
-        definition: Piece = Mono(own.label) if target == one.ids.file else own
+        own = ref_of(model.index, target, short=True)
+        definition: Piece = Mono(own.label) if target == model.ids.file else own
         called = [" as " if sources else "", *join_in_sentence(names)] if names else []
         yield Item([definition, ": ", *sources, *called])
 
 
-def _bridge_label(one: FileModel, row: Bridge) -> Piece:
+def _bridge_label(model: FileModel, row: Bridge) -> Piece:
     """Return a link to the page about what a bridge is named after (of an overload, that of its operator), or the
     name."""
-    return bridge_page(one.index, row.name) or Mono(row.name)
+    return bridge_page(model.index, row.name) or Mono(row.name)

@@ -39,25 +39,25 @@ _MAX_BOXES = 6  # neighbours on each side of a diagram
 _MAX_SIBLINGS = 12  # classes of the same bases that are named
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return the layer, cluster, rank and neighbours of a file, its class hierarchy and its cycle."""
-    index, file = one.index, one.ids.file
+    index, file = model.index, model.ids.file
     used, users = index.neighbours.uses_of(file), index.neighbours.users_of(file)
     found: list[Block] = []
-    standing = [Item(pieces) for pieces in _position_items(one, used, users)]
+    standing = [Item(pieces) for pieces in _position_items(model, used, users)]
     if standing:
         found.append(Items(standing))
     if used or users:
-        found.append(_diagram(one, used, users))
+        found.append(_diagram(model, used, users))
     if not users:
-        found.append(Text(no_users(one)))
-    found += _hierarchy(one)
+        found.append(Text(no_users(model)))
+    found += _hierarchy(model)
     return [Heading(3, ["Role in the repository"]), *found]
 
 
-def _position_items(one: FileModel, used: Collection[int], users: Collection[int]) -> Iterator[list[Piece]]:
+def _position_items(model: FileModel, used: Collection[int], users: Collection[int]) -> Iterator[list[Piece]]:
     """Yield the file's place among the others, as far as it is special: most files are in the middle of everything."""
-    index, path = one.index, one.path
+    index, path = model.index, model.path
     layer = index.layers.get(path)
     if used:
         yield [Strong("Uses"), f": {count_noun(len(used), 'file')}"]
@@ -70,7 +70,7 @@ def _position_items(one: FileModel, used: Collection[int], users: Collection[int
         yield [Strong("Rank"), f": {band} of all files"]
     centre = index.clusters.get(path, "")
     # A cluster is worth naming if the file is tied to its centre; a test says nothing of the code that it tests.
-    if centre and one.file.category != Category.TEST and index.file_id(centre) in {*used, *users}:
+    if centre and model.file.category != Category.TEST and index.file_id(centre) in {*used, *users}:
         yield [Strong("Cluster"), ": around ", Ref(To.FILE, centre, "", centre)]
     cycle = index.cycles.get(path, ())
     if cycle:
@@ -78,15 +78,15 @@ def _position_items(one: FileModel, used: Collection[int], users: Collection[int
         yield [Strong("Cycle"), ": with ", *join_in_sentence(others)]
 
 
-def _diagram(one: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:
+def _diagram(model: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:
     """Draw the files that use it most and those that it uses most."""
-    index = one.index
+    index = model.index
 
     def most(rows: dict[int, int]) -> list[str]:
         ordered = sorted(((-times, index.path_of(other)) for other, times in rows.items()))
         return [path for _, path in ordered[:_MAX_BOXES]]
 
-    me = one.path
+    me = model.path
     before, behind = most(users), most(used)
     names = dict.fromkeys([me, *before, *behind])
     labels = _labels(list(names))
@@ -104,34 +104,34 @@ def _labels(paths: list[str]) -> dict[str, str]:
     }
 
 
-def _hierarchy(one: FileModel) -> list[Block]:
+def _hierarchy(model: FileModel) -> list[Block]:
     """List classes with their bases and subclasses in the repository; those that only share their bases, together."""
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    for place, symbol in enumerate(one.symbols):
-        if symbol.kind in TYPE_KINDS and (place in one.bases or place in one.subclasses):
-            alone = place if place in one.subclasses else -1
-            groups.setdefault((alone, tuple(one.bases.get(place, ()))), []).append(place)
+    for place, symbol in enumerate(model.symbols):
+        if symbol.kind in TYPE_KINDS and (place in model.bases or place in model.subclasses):
+            alone = place if place in model.subclasses else -1
+            groups.setdefault((alone, tuple(model.bases.get(place, ()))), []).append(place)
     items: list[Item] = []
     for (parent, bases), places in groups.items():
-        shown: list[Piece] = [one.own(place) for place in places[:_MAX_SIBLINGS]]
+        shown: list[Piece] = [model.own(place) for place in places[:_MAX_SIBLINGS]]
         shown += [f"{len(places) - len(shown):,} more"] if len(places) > len(shown) else []
         pieces = join_in_sentence(shown)
         if bases:
-            pieces += [" ← ", *join_in_sentence([one.ref(base) for base in bases])]
+            pieces += [" ← ", *join_in_sentence([model.ref(base) for base in bases])]
         if parent >= 0:
-            below = one.subclasses[parent]
-            pieces += [f" → {count_noun(len(below), *language_of(one.file.language).heir_noun)}"]
+            below = model.subclasses[parent]
+            pieces += [f" → {count_noun(len(below), *language_of(model.file.language).heir_noun)}"]
             if len(below) <= _MAX_BOXES:
-                pieces += [": ", *join_in_sentence([one.ref(heir) for heir in below])]
+                pieces += [": ", *join_in_sentence([model.ref(heir) for heir in below])]
         items.append(Item(pieces))
-    return [Text([Strong("Class hierarchy")]), *_class_diagram(one), Items(items)] if items else []
+    return [Text([Strong("Class hierarchy")]), *_class_diagram(model), Items(items)] if items else []
 
 
-def _class_diagram(one: FileModel) -> list[Block]:
+def _class_diagram(model: FileModel) -> list[Block]:
     """Draw the class hierarchy, if the book has diagrams and there is enough to draw."""
-    if not one.index.book.draws_diagrams:
+    if not model.index.book.draws_diagrams:
         return []
-    classes = {place: one.ids.id_at(place) for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
-    bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
-    heirs = {identity: one.subclasses.get(place, ()) for place, identity in classes.items()}
-    return class_tree(classes.values(), bases, heirs, one.ref)
+    classes = {place: model.ids.id_at(place) for place, symbol in enumerate(model.symbols) if symbol.kind in TYPE_KINDS}
+    bases = {identity: model.bases.get(place, ()) for place, identity in classes.items()}
+    heirs = {identity: model.subclasses.get(place, ()) for place, identity in classes.items()}
+    return class_tree(classes.values(), bases, heirs, model.ref)

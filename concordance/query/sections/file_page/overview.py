@@ -47,92 +47,92 @@ _MAX_STEPS = 12  # calls of the main function that are listed
 _MAX_INPUTS = 12  # options or variables that are named
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return the blocks of the section."""
-    rows = rank_definitions(one)
-    found = _definitions(one, rows)
+    rows = rank_definitions(model)
+    found = _definitions(model, rows)
     if rows:
-        found += _way_through(one, rows[0].place)
-    belongs = [*_inputs(one), *_places(one)]
+        found += _way_through(model, rows[0].place)
+    belongs = [*_inputs(model), *_places(model)]
     if belongs:
         found.append(Items([Item(pieces) for pieces in belongs]))
-    users = _users(one)
+    users = _users(model)
     if users:
         found.append(Text(users))
-    return found or [Text([_nothing_found(one)])]
+    return found or [Text([_nothing_found(model)])]
 
 
-def _nothing_found(one: FileModel) -> str:
-    if not one.file.size:
+def _nothing_found(model: FileModel) -> str:
+    if not model.file.size:
         return "Empty."
-    is_read = one.file.skip == Skip.NONE and one.file.language in ("", "text", *readers())
-    type_ = f"{one.file.type[:1].upper()}{one.file.type[1:]}"
-    return "No definitions found." if is_read else not_analysed(one.file) or f"{type_}: not analysed."
+    is_read = model.file.skip == Skip.NONE and model.file.language in ("", "text", *readers())
+    type_ = f"{model.file.type[:1].upper()}{model.file.type[1:]}"
+    return "No definitions found." if is_read else not_analysed(model.file) or f"{type_}: not analysed."
 
 
-def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:
+def _definitions(model: FileModel, rows: list[CentralDefinition]) -> list[Block]:
     """Return the central definitions with what they are, and the names of the others."""
     if not rows:
-        kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if symbol.kind in _OUTLINE_KINDS)
+        kinds: Counter[str] = Counter(symbol.kind for symbol in model.symbols if symbol.kind in _OUTLINE_KINDS)
         counts: list[Piece] = [count_kind(kind, number) for kind, number in kinds.most_common()]
         return [Text([*join_in_sentence(counts), "."])] if counts else []
     shown = [row for row in rows if not row.is_private or row.files] or rows
     central = [row for row in shown if not row.is_plain][:_MAX_CENTRAL]
-    found: list[Block] = [Items([_central_item(one, row) for row in central])] if central else []
+    found: list[Block] = [Items([_central_item(model, row) for row in central])] if central else []
     others = [row for row in shown if row not in central]
-    names: list[Piece] = [one.own(row.place) for row in others[:_MAX_OTHERS]]
+    names: list[Piece] = [model.own(row.place) for row in others[:_MAX_OTHERS]]
     left = len(others) - len(names)
     names += [f"{left:,} more"] if left else []
-    hidden: Counter[str] = Counter(one.symbols[row.place].kind for row in rows[len(shown) :])
+    hidden: Counter[str] = Counter(model.symbols[row.place].kind for row in rows[len(shown) :])
     names += [count_kind(kind, number).replace(" ", " private ", 1) for kind, number in hidden.most_common()]
     return [*found, Text(["Also " if found else "Defines ", *join_in_sentence(names), "."])] if names else found
 
 
-def _central_item(one: FileModel, row: CentralDefinition) -> Item:
-    words = explain(one, row.place)
+def _central_item(model: FileModel, row: CentralDefinition) -> Item:
+    words = explain(model, row.place)
     if not row.files:
-        return Item([one.own(row.place), *words])
+        return Item([model.own(row.place), *words])
     number = count_noun(row.files, "file") + (", counting its members" if row.is_through_members else "")
     if not words:
-        return Item([one.own(row.place), f", used by {number}."])
-    return Item([*as_sentence([one.own(row.place), *words]), f" Used by {number}."])
+        return Item([model.own(row.place), f", used by {number}."])
+    return Item([*as_sentence([model.own(row.place), *words]), f" Used by {number}."])
 
 
-def _way_through(one: FileModel, centre: int) -> list[Block]:
+def _way_through(model: FileModel, centre: int) -> list[Block]:
     """Return the calls of the main function of a file that orchestrates others, as a numbered list."""
-    found = call_sequence(one, centre)
+    found = call_sequence(model, centre)
     if found is None:
         return []
-    items = [Item([one.ref(step), *_step_words(one, step)]) for step in found.steps[:_MAX_STEPS]]
+    items = [Item([model.ref(step), *_step_words(model, step)]) for step in found.steps[:_MAX_STEPS]]
     left = len(found.steps) - len(items)
     blocks: list[Block] = [
-        Text([one.own(found.place), " calls, in the order of the text:"]),
+        Text([model.own(found.place), " calls, in the order of the text:"]),
         Items(items, ordered=True),
     ]
     return [*blocks, Text([f"{left} more in Code Structure."])] if left else blocks
 
 
-def _step_words(one: FileModel, step: int) -> list[Piece]:
+def _step_words(model: FileModel, step: int) -> list[Piece]:
     """Return the first sentence about a step that is defined in this file, or else the name of its file."""
-    if not one.is_own(step):
-        path = one.index.path_of(step)
+    if not model.is_own(step):
+        path = model.index.path_of(step)
         return [" in ", Ref(To.FILE, path, "", path.rpartition("/")[2])]
-    symbol = one.symbols[documented(one.symbols, one.ids.place_of(step))]
-    sentence = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    symbol = model.symbols[documented(model.symbols, model.ids.place_of(step))]
+    sentence = first_sentence(symbol.doc, model.file.language, symbol.name) if symbol.doc else ""
     return [f" — {sentence}"] if sentence else []
 
 
-def _inputs(one: FileModel) -> Iterator[list[Piece]]:
+def _inputs(model: FileModel) -> Iterator[list[Piece]]:
     """Yield the options of the command line that the file declares, and the environment variables that it reads."""
     options = {
-        place.subject: place.line for place in one.facts.patterns if place.pattern == "Options" and place.subject
+        place.subject: place.line for place in model.facts.patterns if place.pattern == "Options" and place.subject
     }
-    table = bridges_of(one.index)
-    rows = [row for row in bridges_from(one) if row.bridge == "environment" and row.says == "reads"]
+    table = bridges_of(model.index)
+    rows = [row for row in bridges_from(model) if row.bridge == "environment" and row.says == "reads"]
     variables: dict[str, int] = {}
     for line, name in sorted((table.line(row), row.name) for row in rows):
         variables.setdefault(name, line)
-    is_build = language_of(one.file.language).category is Category.BUILD  # what these read may be an option
+    is_build = language_of(model.file.language).category is Category.BUILD  # what these read may be an option
     variables = {name: line for name, line in variables.items() if name not in options}
     for label, names in (("Options", options), ("Variables" if is_build else "Environment", variables)):
         if names:
@@ -140,18 +140,23 @@ def _inputs(one: FileModel) -> Iterator[list[Piece]]:
             pieces: list[Piece] = [Mono(name) for name, _ in shown]
             left = len(names) - len(shown)
             pieces += [f"{left} more"] if left else []
-            yield [Strong(label), ": ", *join_in_sentence(pieces), *(Cite(one.path, line) for _, line in shown if line)]
+            yield [
+                Strong(label),
+                ": ",
+                *join_in_sentence(pieces),
+                *(Cite(model.path, line) for _, line in shown if line),
+            ]
 
 
-def _places(one: FileModel) -> Iterator[list[Piece]]:
+def _places(model: FileModel) -> Iterator[list[Piece]]:
     """Yield the document about the file, its header or implementation, and its main test."""
-    page = documentation_page(one.index, one.path)
+    page = documentation_page(model.index, model.path)
     if page is not None:
         yield [Strong("Documentation"), ": ", Ref(To.FILE, page.path, "", page.path)]
-    twin = _twin(one)
+    twin = _twin(model)
     if twin:
         yield twin
-    test, label = _main_test(one)
+    test, label = _main_test(model)
     if test:
         yield [Strong(label), ": ", Ref(To.FILE, test, "", test)]
 
@@ -170,27 +175,27 @@ def _twin(one: FileModel) -> list[Piece]:
     return [Strong(label), ": ", Ref(To.FILE, path, "", path)]
 
 
-def _main_test(one: FileModel) -> tuple[str, str]:
+def _main_test(model: FileModel) -> tuple[str, str]:
     """Return the test that uses the file and has its name, or else the one that uses it most, and what that is."""
-    index = one.index
-    if one.file.category == Category.TEST:
+    index = model.index
+    if model.file.category == Category.TEST:
         return "", ""
-    users = index.neighbours.users_of(one.ids.file)
+    users = index.neighbours.users_of(model.ids.file)
     rows = [(index.path_of_file(user), times) for user, times in users.items()]
     tests = [row for row in rows if index.category_of(row[0]) == Category.TEST]
-    name = file_words(one.path)
+    name = file_words(model.path)
 
     def is_namesake(path: str) -> bool:
-        return file_words(path) == name and may_test(path, one.path)
+        return file_words(path) == name and may_test(path, model.path)
 
     tests.sort(key=lambda row: (not is_namesake(row[0]), -row[1], row[0]))
     path = next((path for path, _ in tests if index.has_tests_in(path)), "")
     return path, "Main test" if is_namesake(path) else "Test that uses it most"
 
 
-def _users(one: FileModel) -> list[Piece]:
-    index = one.index
-    paths = Counter(index.path_of_file(user) for user in index.neighbours.users_of(one.ids.file))
+def _users(model: FileModel) -> list[Piece]:
+    index = model.index
+    paths = Counter(index.path_of_file(user) for user in index.neighbours.users_of(model.ids.file))
     if not paths:
         return []
     if len(paths) <= 3:

@@ -29,24 +29,24 @@ _MAX_PLACES = (
 _FIRST_PLACES = 3
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return the patterns, each with the lines that show it."""
-    rows = _patterns(one)
-    shown: Block = Text(["Not searched." if not_analysed(one.file) else "No patterns found."])
+    rows = _patterns(model)
+    shown: Block = Text(["Not searched." if not_analysed(model.file) else "No patterns found."])
     if rows:
-        shown = Items([_pattern_item(one, name, places) for name, places in rows.items()])
+        shown = Items([_pattern_item(model, name, places) for name, places in rows.items()])
     return [Heading(3, ["Common Patterns"]), shown]
 
 
-def _patterns(one: FileModel) -> dict[str, list[PatternPlace]]:
+def _patterns(model: FileModel) -> dict[str, list[PatternPlace]]:
     """Return the places that show each pattern."""
     rows: dict[str, list[PatternPlace]] = {}
-    for place in one.facts.patterns if one.file.skip == Skip.NONE else ():
+    for place in model.facts.patterns if model.file.skip == Skip.NONE else ():
         rows.setdefault(place.pattern, []).append(place)
     return rows
 
 
-def _pattern_item(one: FileModel, name: str, places: list[PatternPlace]) -> Item:
+def _pattern_item(model: FileModel, name: str, places: list[PatternPlace]) -> Item:
     """Return an item: a pattern, the names concerned, each with its detail in brackets, and the lines."""
     shown = places if len(places) <= _MAX_PLACES else places[:_FIRST_PLACES]
     pieces: list[Piece] = [Strong(name), ": "]
@@ -57,8 +57,8 @@ def _pattern_item(one: FileModel, name: str, places: list[PatternPlace]) -> Item
             pieces.append(", ")
         has_name = place.symbol >= 0 or place.subject
         if has_name:
-            pieces.append(one.own(place.symbol) if place.symbol >= 0 else Mono(place.subject))
+            pieces.append(model.own(place.symbol) if place.symbol >= 0 else Mono(place.subject))
         if place.detail:
             pieces.append(f" ({place.detail})" if has_name else place.detail)
     lines = sorted({place.line for place in shown})
-    return Item([*pieces, " ", *join_with_commas([Line(one.path, line) for line in lines])])
+    return Item([*pieces, " ", *join_with_commas([Line(model.path, line) for line in lines])])

@@ -13,17 +13,22 @@ ORDER = 60
 _MIN_COMPLEXITY = 25  # cyclomatic complexity from which a function is reported
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return findings about performance, and functions of high complexity."""
-    items = finding_items(one, "performance")
+    items = finding_items(model, "performance")
     hot = sorted(
-        ((ways, place) for place, ways in enumerate(one.complexity) if ways >= _MIN_COMPLEXITY),
+        ((ways, place) for place, ways in enumerate(model.complexity) if ways >= _MIN_COMPLEXITY),
         key=lambda row: (-row[0], row[1]),
     )
     if hot:
         pieces: list[Piece] = ["Complex: "]
         for number, (ways, place) in enumerate(hot):
-            symbol = one.symbols[place]
-            pieces += [", " if number else "", one.own(place), f" (complexity {ways}) ", Line(one.path, symbol.line)]
+            symbol = model.symbols[place]
+            pieces += [
+                ", " if number else "",
+                model.own(place),
+                f" (complexity {ways}) ",
+                Line(model.path, symbol.line),
+            ]
         items.append(Item(pieces))
-    return [Heading(3, ["Performance Notes"]), Items(items) if items else no_findings(one, "performance")]
+    return [Heading(3, ["Performance Notes"]), Items(items) if items else no_findings(model, "performance")]

@@ -15,18 +15,18 @@ TITLE = Section.PURPOSE.value
 ORDER = 10
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return what the file is for: its author's words, or a description of the facts."""
-    words = own_description(one.file, one.facts.doc)
-    if not words or language_of(one.file.language).is_markup:  # the page of a document begins with the document
-        pieces = as_sentence(describe(one.index, one.path))
-        cited = next((piece.path for piece in pieces if isinstance(piece, Cite)), one.path)
-        if cited == one.path or any(isinstance(piece, Ref) and piece.path == cited for piece in pieces):
+    words = own_description(model.file, model.facts.doc)
+    if not words or language_of(model.file.language).is_markup:  # the page of a document begins with the document
+        pieces = as_sentence(describe(model.index, model.path))
+        cited = next((piece.path for piece in pieces if isinstance(piece, Cite)), model.path)
+        if cited == model.path or any(isinstance(piece, Ref) and piece.path == cited for piece in pieces):
             return [Text(pieces)]
         return [Text(pieces), Text(["— ", Ref(To.FILE, cited, "", cited)])]
-    quoted = Doc(markdown(words, one.file.language, MentionedNames(one).ref))
-    lines = one.lines_of(words)
-    source: list[Piece] = [Line(one.path, *lines)] if lines else [Ref(To.SOURCE, one.path, "", one.path)]
+    quoted = Doc(markdown(words, model.file.language, MentionedNames(model).ref))
+    lines = model.lines_of(words)
+    source: list[Piece] = [Line(model.path, *lines)] if lines else [Ref(To.SOURCE, model.path, "", model.path)]
     found: list[Block] = [Quote([quoted]), Text(["— ", *source])]
-    facts = describe_by_facts(one.index, one.path) if is_brief(one.file, words) else []
+    facts = describe_by_facts(model.index, model.path) if is_brief(model.file, words) else []
     return [*found, Text(as_sentence(facts))] if facts else found

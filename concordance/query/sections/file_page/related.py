@@ -27,10 +27,10 @@ def related_files(index: Index, path: str) -> list[tuple[str, list[Reason]]]:
     return named[:_MAX_RELATED]
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return the files of the same folder, then other related files with their reasons."""
-    index, folder = one.index, one.path.rpartition("/")[0]
-    beside = [path for path in index.files_in(folder) if path != one.path]
+    index, folder = model.index, model.path.rpartition("/")[0]
+    beside = [path for path in index.files_in(folder) if path != model.path]
     found: list[Block] = [Heading(3, ["Related Files"])]
     where: Piece = Mono(folder) if folder else "the root"
     if beside and len(beside) <= _MAX_IN_FOLDER:
@@ -42,9 +42,9 @@ def blocks(one: FileModel) -> list[Block]:
                 [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
             )
         )
-    rows = related_files(index, one.path)
+    rows = related_files(index, model.path)
     if rows:
-        name = one.path.rpartition("/")[2]
+        name = model.path.rpartition("/")[2]
         items = [
             Item([Ref(To.FILE, path, "", _relative_to(path, folder)), f" — {_reasons(name, reasons)}"])
             for path, reasons in rows
@@ -63,9 +63,9 @@ def _relative_to(path: str, folder: str) -> str:
 def _reasons(name: str, reasons: list[Reason]) -> str:
     """Return the reasons why a file is related to the one that the page is about."""
     words = [
-        _WORDINGS[one.why](one) if one.why in _WORDINGS else one.describe(name)
-        for one in reasons
-        if one.why != Relation.SAME_FOLDER
+        _WORDINGS[reason.why](reason) if reason.why in _WORDINGS else reason.describe(name)
+        for reason in reasons
+        if reason.why != Relation.SAME_FOLDER
     ]
     return "; ".join(words)
 
@@ -75,8 +75,8 @@ def _format_times(times: int) -> str:
 
 
 _WORDINGS: dict[Relation, Callable[[Reason], str]] = {  # shorter wordings for a page
-    Relation.USED: lambda one: f"used here{_format_times(one.times)}",
-    Relation.USES: lambda one: f"uses this{_format_times(one.times)}",
-    Relation.BOTH: lambda one: f"{one.times} files use both",
-    Relation.CHANGED: lambda one: f"changed together {one.times}×",
+    Relation.USED: lambda reason: f"used here{_format_times(reason.times)}",
+    Relation.USES: lambda reason: f"uses this{_format_times(reason.times)}",
+    Relation.BOTH: lambda reason: f"{reason.times} files use both",
+    Relation.CHANGED: lambda reason: f"changed together {reason.times}×",
 }

@@ -11,7 +11,7 @@ TITLE = Section.SECURITY.value
 ORDER = 70
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return findings about security."""
-    items = finding_items(one, "security")
-    return [Heading(3, ["Security Considerations"]), Items(items) if items else no_findings(one, "security")]
+    items = finding_items(model, "security")
+    return [Heading(3, ["Security Considerations"]), Items(items) if items else no_findings(model, "security")]

@@ -54,23 +54,23 @@ _MAX_OTHER_FILES = 5  # test files that are named because of what uses the file,
 MAX_TESTS = 6  # tests that are named; the others are counted by file
 
 
-def blocks(one: FileModel) -> list[Block]:
+def blocks(model: FileModel) -> list[Block]:
     """Return the blocks of the section."""
-    return [Heading(3, ["Testing"]), *_testing(one), Heading(3, ["Usage Examples"]), *_usage(one)]
+    return [Heading(3, ["Testing"]), *_testing(model), Heading(3, ["Usage Examples"]), *_usage(model)]
 
 
-def _testing(one: FileModel) -> list[Block]:
+def _testing(model: FileModel) -> list[Block]:
     """Return the tests that reach the file, and the commands that run those that are named."""
-    if own_tests(one):
-        return list(_own_tests(one))
-    if is_stub(one.path):
+    if own_tests(model):
+        return list(_own_tests(model))
+    if is_stub(model.path):
         return [Text(["Declarations for type checkers: nothing in it is run."])]
-    index, found = one.index, one.index.tests_of(one.path)
+    index, found = model.index, model.index.tests_of(model.path)
     if not found.near:
-        package = loading_package(index, one.path)
+        package = loading_package(index, model.path)
         loading = index.tests_of(package).near if package else []
-        return list(_by_package(one, package, loading) if loading else _named_by_tests(one))
-    tests = [test.id for test in ranked_tests(one)]
+        return list(_by_package(model, package, loading) if loading else _named_by_tests(model))
+    tests = [test.id for test in ranked_tests(model)]
     if not tests:
         sentence = (
             "The tests that reach it may run code for other devices instead; which select its device is not known."
@@ -82,20 +82,20 @@ def _testing(one: FileModel) -> list[Block]:
     blocks: list[Block] = [Items([_test_file(index, path, by_file[path], named) for path in shown])]
     more: list[Piece] = []
     if len(shown) < len(by_file):
-        more = [Ref(To.FILE, one.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
-    if found.farther and not page_subject(one).devices:
+        more = [Ref(To.FILE, model.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
+    if found.farther and not page_subject(model).devices:
         farther = count_noun(found.farther, "other test")
         more.append(f"{farther} may reach it through other code, up to {STEPS} calls away.")
     blocks += [Text(more)] if more else []
-    blocks += _other_users(one, by_file)
+    blocks += _other_users(model, by_file)
     commands = test_commands(index, named)
     return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
 
 
-def _other_users(one: FileModel, listed: Collection[str]) -> list[Block]:
+def _other_users(model: FileModel, listed: Collection[str]) -> list[Block]:
     """Return the test files that use the file, but of which no test was found to run it."""
-    index = one.index
-    users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
+    index = model.index
+    users = {index.path_of(use.id) for uses in model.users.values() for use in uses} - {model.path}
     others = sorted(path for path in users if path not in listed and index.category_of(path) == Category.TEST)
     if not others:
         return []
@@ -106,10 +106,10 @@ def _other_users(one: FileModel, listed: Collection[str]) -> list[Block]:
     return [Text([*join_in_sentence(refs), f" {use} it, too."])]
 
 
-def _by_package(one: FileModel, package: str, near: Sequence[tuple[int, int]]) -> Iterator[Block]:
+def _by_package(model: FileModel, package: str, near: Sequence[tuple[int, int]]) -> Iterator[Block]:
     """Yield the tests of a package that imports every module of its folder, for a module that nothing else runs."""
-    index = one.index
-    tests = [test.id for test in page_subject(one).rank(near)]
+    index = model.index
+    tests = [test.id for test in page_subject(model).rank(near)]
     by_file = group_by_file(index, tests)
     where = Ref(To.FILE, package, "", package)
     yield Text(["Tests that reach ", where, ", which imports the modules of its folder, may run it:"])
@@ -128,63 +128,63 @@ def _test_file(index: Index, path: str, tests: Sequence[int], named: Collection[
     return Item([Ref(To.FILE, path, "", path), *([": ", *join_in_sentence(label)] if label else [])])
 
 
-def _own_tests(one: FileModel) -> Iterator[Block]:
-    if not language_of(one.file.language).tests.whole_files:
-        yield Text([f"Contains {count_noun(len(own_tests(one)), 'test')}."])
-    commands = file_commands(one)
+def _own_tests(model: FileModel) -> Iterator[Block]:
+    if not language_of(model.file.language).tests.whole_files:
+        yield Text([f"Contains {count_noun(len(own_tests(model)), 'test')}."])
+    commands = file_commands(model)
     if commands:
         yield Code("".join(f"{command}\n" for command in commands), "bash")
 
 
-def _named_by_tests(one: FileModel) -> Iterator[Block]:
+def _named_by_tests(model: FileModel) -> Iterator[Block]:
     """Yield the tests that name or import a file that none of them was found to run, or that have its name."""
-    index = one.index
-    if not not_analysed(one.file) and (one.file.skip != Skip.NONE or not one.opened.flow.op):
-        yield Text([_no_code(one)])
+    index = model.index
+    if not not_analysed(model.file) and (model.file.skip != Skip.NONE or not model.opened.flow.op):
+        yield Text([_no_code(model)])
         return
-    tests = page_subject(one).direct()
+    tests = page_subject(model).direct()
     by_file = group_by_file(index, tests)
-    users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
-    users |= {index.path_of(row.source) for row in bridges_to(one) if row.trust > Trust.CANDIDATE}
+    users = {index.path_of(use.id) for uses in model.users.values() for use in uses} - {model.path}
+    users |= {index.path_of(row.source) for row in bridges_to(model) if row.trust > Trust.CANDIDATE}
     others = sorted(path for path in users - by_file.keys() if index.category_of(path) == Category.TEST)
-    same = [path for path in same_name_tests(index, one.path) if path not in users]
+    same = [path for path in same_name_tests(index, model.path) if path not in users]
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
     note = ", which has its name" if items else ""
     items += [Item([Ref(To.FILE, path, "", path), note]) for path in same]
     heading = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
-    users_of = [] if items or not_analysed(one.file) else _users_of(one)
-    others_tests = _nearest_tests(one, users_of)
+    users_of = [] if items or not_analysed(model.file) else _users_of(model)
+    others_tests = _nearest_tests(model, users_of)
     if others_tests:
-        yield from _tests_of_others(one, "files that use it", others_tests)
+        yield from _tests_of_others(model, "files that use it", others_tests)
         return
     using = _tests_using(index, users_of)
     if using:
-        yield from _test_files(one, "Test files that use files that use it", using)
+        yield from _test_files(model, "Test files that use files that use it", using)
         return
-    beside = [] if items or not_analysed(one.file) else _tests_beside(one)
+    beside = [] if items or not_analysed(model.file) else _tests_beside(model)
     if beside:
-        yield from _test_files(one, "Tests of its package", beside)
+        yield from _test_files(model, "Tests of its package", beside)
         return
-    same_package = [] if items or not_analysed(one.file) else _nearest_tests(one, _package_files(one))
+    same_package = [] if items or not_analysed(model.file) else _nearest_tests(model, _package_files(model))
     if same_package:
-        yield from _tests_of_others(one, "other files of its package", same_package)
+        yield from _tests_of_others(model, "other files of its package", same_package)
         return
-    yield Text([_no_caller(one, heading)])
+    yield Text([_no_caller(model, heading)])
     left = len(items) - MAX_TEST_FILES
     cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
     if items:
         yield Items([*items[:MAX_TEST_FILES], *cut])
 
 
-def _users_of(one: FileModel) -> list[str]:
+def _users_of(model: FileModel) -> list[str]:
     """Return the files that use a file, or the header of what it defines."""
-    index = one.index
-    twins = {index.path_of(other) for other in one.counterparts.values()}  # what uses a source includes its header
-    files = [one.ids.file, *(index.file_id(path) for path in twins)]
+    index = model.index
+    twins = {index.path_of(other) for other in model.counterparts.values()}  # what uses a source includes its header
+    files = [model.ids.file, *(index.file_id(path) for path in twins)]
     users = {index.path_of_file(user) for file in files for user in index.neighbours.users_of(file)} | twins
-    users |= {index.path_of(row.source) for row in bridges_to(one) if row.trust > Trust.CANDIDATE}
-    return sorted(users - {one.path})
+    users |= {index.path_of(row.source) for row in bridges_to(model) if row.trust > Trust.CANDIDATE}
+    return sorted(users - {model.path})
 
 
 def _tests_using(index: Index, paths: Iterable[str]) -> list[str]:
@@ -193,55 +193,55 @@ def _tests_using(index: Index, paths: Iterable[str]) -> list[str]:
     return sorted(path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
 
 
-def _nearest_tests(one: FileModel, paths: Iterable[str]) -> list[int]:
+def _nearest_tests(model: FileModel, paths: Iterable[str]) -> list[int]:
     """Return the tests nearest to some files, best first."""
-    index, steps = one.index, dict[int, int]()
+    index, steps = model.index, dict[int, int]()
     for path in paths:
         for test, distance in index.tests_of(path).near:
             steps[test] = min(distance, steps.get(test, distance))
-    return [test.id for test in page_subject(one).rank(steps.items())]
+    return [test.id for test in page_subject(model).rank(steps.items())]
 
 
-def _package_files(one: FileModel) -> list[str]:
+def _package_files(model: FileModel) -> list[str]:
     """Return the other files in the folder of a file, if the folder is a package that is compiled as a whole."""
-    if one.file.category != Category.SOURCE or not language_of(one.file.language).imports_folders:
+    if model.file.category != Category.SOURCE or not language_of(model.file.language).imports_folders:
         return []
-    return [path for path in one.index.files_in(one.path.rpartition("/")[0]) if path != one.path]
+    return [path for path in model.index.files_in(model.path.rpartition("/")[0]) if path != model.path]
 
 
-def _tests_beside(one: FileModel) -> list[str]:
+def _tests_beside(model: FileModel) -> list[str]:
     """Return the test files in the package of a file."""
-    return [path for path in _package_files(one) if one.index.has_tests_in(path)]
+    return [path for path in _package_files(model) if model.index.has_tests_in(path)]
 
 
-def _test_files(one: FileModel, what: str, paths: Sequence[str]) -> Iterator[Block]:
+def _test_files(model: FileModel, what: str, paths: Sequence[str]) -> Iterator[Block]:
     """Yield test files that may run a file into which no call from a test was found."""
-    yield Text([f"{_no_call(one)} {what}:"])
+    yield Text([f"{_no_call(model)} {what}:"])
     refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in paths[:_MAX_OTHER_FILES]]
     left = len(paths) - len(refs)
     yield Items([*(Item([ref]) for ref in refs), *([Item([count_noun(left, "other test file")])] if left else [])])
-    index = one.index
+    index = model.index
     shown = paths[:_MAX_OTHER_FILES]
     commands = join_commands(index.runners.command(path, index.language_of(path), "") for path in shown)
     if commands:
         yield Code("".join(f"{command}\n" for command in commands), "bash")
 
 
-def _no_call(one: FileModel) -> str:
-    is_called = any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
-    return f"No call to it from a test was found; {NOT_FOLLOWED}." if is_called else _no_functions(one)
+def _no_call(model: FileModel) -> str:
+    is_called = any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols)
+    return f"No call to it from a test was found; {NOT_FOLLOWED}." if is_called else _no_functions(model)
 
 
-def _no_functions(one: FileModel) -> str:
-    is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
+def _no_functions(model: FileModel) -> str:
+    is_module = language_of(model.file.language).imports_by_name and model.file.language in loading_languages()
     return "It defines no functions: its code runs when it is imported." if is_module else _NO_FUNCTIONS
 
 
-def _tests_of_others(one: FileModel, others: str, tests: Sequence[int]) -> Iterator[Block]:
+def _tests_of_others(model: FileModel, others: str, tests: Sequence[int]) -> Iterator[Block]:
     """Yield the tests of other files, for a file into which no call from a test was found."""
-    index = one.index
+    index = model.index
     named, by_file = tests[:MAX_TESTS], group_by_file(index, tests)
-    yield Text([f"{_no_call(one)} Tests that reach {others}:"])
+    yield Text([f"{_no_call(model)} Tests that reach {others}:"])
     left = len(by_file) - _MAX_OTHER_FILES
     items = [_test_file(index, path, by_file[path], named) for path in list(by_file)[:_MAX_OTHER_FILES]]
     yield Items([*items, *([Item([count_noun(left, "other test file")])] if left > 0 else [])])
@@ -250,61 +250,61 @@ def _tests_of_others(one: FileModel, others: str, tests: Sequence[int]) -> Itera
         yield Code("".join(f"{command}\n" for command in commands), "bash")
 
 
-def _no_code(one: FileModel) -> str:
+def _no_code(model: FileModel) -> str:
     """Return what is known about a file for which no calls and no statements were recorded."""
-    language = language_of(one.file.language)
+    language = language_of(model.file.language)
     is_read = language.tests.find is not None or language.tests.whole_files  # else it may have code that was not read
-    is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
+    is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols)
     return "Calls are not extracted." if is_code and not is_read else "It defines no functions that a test could call."
 
 
-def _no_caller(one: FileModel, heading: str) -> str:
+def _no_caller(model: FileModel, heading: str) -> str:
     """Return what is known about a file into which no call from a test was found.
 
     `heading` introduces the list of test files that follows; "" if there is none.
     """
-    if not_analysed(one.file):
+    if not_analysed(model.file):
         return f"{heading}:" if heading else "Calls are not extracted."
-    if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
-        sentence = _no_functions(one)
+    if not any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols):
+        sentence = _no_functions(model)
         return f"{sentence} {heading}:" if heading else sentence
     if heading:
         return f"{heading}; which tests run it is not known, because {NOT_FOLLOWED}:"
-    if one.file.category == Category.TEST and one.index.has_tests:  # data, or code that a test runs as a program
+    if model.file.category == Category.TEST and model.index.has_tests:  # data, or code that a test runs as a program
         return f"No tests were recognised in it, and no call to it from a test was found; {NOT_FOLLOWED}."
-    if not one.index.has_tests:
+    if not model.index.has_tests:
         return "No tests were recognised in the repository."
     return f"No test found that runs it; {NOT_FOLLOWED}."
 
 
-def _usage(one: FileModel) -> list[Block]:
+def _usage(model: FileModel) -> list[Block]:
     """Return real uses, each with enough context to be copied."""
-    rows = find_examples(one.index, one.path)
+    rows = find_examples(model.index, model.path)
     if not rows:
-        return [Text([_no_examples(one)])]
-    names = {row: _example_name(one, row) for row in rows}
-    own = [row for row in rows if row.path == one.path]
+        return [Text([_no_examples(model)])]
+    names = {row: _example_name(model, row) for row in rows}
+    own = [row for row in rows if row.path == model.path]
     blocks: list[Block] = []
     if own:  # the structure quotes it
         cites = [Cite(row.path, row.first, row.last) for row in own]
         blocks.append(Text(["In the documentation of ", *join_in_sentence([names[row] for row in own]), ".", *cites]))
     for row in rows:
-        if row.path != one.path:
+        if row.path != model.path:
             cites = [Cite(row.path, row.first, row.last), *(Cite(row.path, line) for line in row.imports)]
             blocks.append(Text([names[row], f", {row.kind}: ", Ref(To.FILE, row.path, "", row.path), *cites]))
             blocks.append(Code(row.code, row.language))
     return blocks
 
 
-def _example_name(one: FileModel, row: Example) -> Piece:
+def _example_name(model: FileModel, row: Example) -> Piece:
     """Return the name of what an example shows."""
-    label = separator_of(one.file.language).join(split_key(row.key))
-    return Ref(To.SYMBOL, one.path, row.key, label) if row.key else Mono(one.path)
+    label = separator_of(model.file.language).join(split_key(row.key))
+    return Ref(To.SYMBOL, model.path, row.key, label) if row.key else Mono(model.path)
 
 
-def _no_examples(one: FileModel) -> str:
-    if not_analysed(one.file):
+def _no_examples(model: FileModel) -> str:
+    if not_analysed(model.file):
         return "Not searched."
-    users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
+    users = {model.index.path_of(use.id) for uses in model.users.values() for use in uses} - {model.path}
     used_by = count_noun(len(users), "file that uses it", "files that use it")
     return f"No usage example found in the {used_by}." if users else "No usage example found."

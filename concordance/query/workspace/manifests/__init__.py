@@ -80,7 +80,7 @@ def xml_elements(text: str) -> Iterator[XmlElement]:
         open_.append((name.rpartition(":")[2], parser.CurrentLineNumber, attributes, []))
 
     def end(_: str) -> None:
-        path = tuple(one[0] for one in open_)
+        path = tuple(row[0] for row in open_)
         _, line, attributes, parts = open_.pop()
         found.append(XmlElement(path, line, attributes, "".join(parts).strip()))
 

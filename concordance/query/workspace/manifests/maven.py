@@ -23,30 +23,30 @@ def read(path: str, text: str) -> PackageManifest:
     values: dict[str, str] = {}
     inside: dict[str, str] = {}  # the dependency that is being read
     line = 1
-    for one in xml_elements(text):
-        around, name = one.path[:-1], one.path[-1]
+    for element in xml_elements(text):
+        around, name = element.path[:-1], element.path[-1]
         if around == ("project",):
-            project[name] = one.text
-            line = one.line if name == "artifactId" else line
+            project[name] = element.text
+            line = element.line if name == "artifactId" else line
         elif around == ("project", "parent"):
-            parent[name] = one.text
+            parent[name] = element.text
         elif around == ("project", "properties"):
-            values[name] = one.text
+            values[name] = element.text
         elif name == "dependency" and "plugin" not in around:
             name = f"{inside.get('groupId', '')}:{inside.get('artifactId', '')}"
-            needs.append(NamedVersion(name, inside.get("version", ""), one.line))
+            needs.append(NamedVersion(name, inside.get("version", ""), element.line))
             inside = {}
         elif around[-1:] == ("dependency",):
-            inside[name] = one.text
+            inside[name] = element.text
     group, artifact = project.get("groupId") or parent.get("groupId", ""), project.get("artifactId", "")
     version = _filled(project.get("version") or parent.get("version", ""), values)
     packages = (NamedVersion(f"{group}:{artifact}", version, line),) if artifact else ()
     values["project.groupId"], values["project.version"] = group, version
-    return PackageManifest(packages, tuple(_resolved(one, values) for one in needs))
+    return PackageManifest(packages, tuple(_resolved(dependency, values) for dependency in needs))
 
 
-def _resolved(one: NamedVersion, values: dict[str, str]) -> NamedVersion:
-    return one._replace(name=_filled(one.name, values), version=_filled(one.version, values))
+def _resolved(dependency: NamedVersion, values: dict[str, str]) -> NamedVersion:
+    return dependency._replace(name=_filled(dependency.name, values), version=_filled(dependency.version, values))
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

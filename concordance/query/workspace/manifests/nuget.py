@@ -14,18 +14,18 @@ def read(path: str, text: str) -> PackageManifest:
     name, version, line = "", "", 1
     needs: list[NamedVersion] = []
     inner = ""
-    for one in xml_elements(text):
-        tag, around = one.path[-1], one.path[-2:-1]
+    for element in xml_elements(text):
+        tag, around = element.path[-1], element.path[-2:-1]
         if tag == "Version" and around == ("PackageReference",):
-            inner = one.text
-        elif tag in _REFERENCES and (asked := one.attributes.get("Include") or one.attributes.get("id")):
-            wanted = one.attributes.get("Version") or one.attributes.get("version") or inner
-            needs.append(NamedVersion(asked.lower(), wanted, one.line))
+            inner = element.text
+        elif tag in _REFERENCES and (asked := element.attributes.get("Include") or element.attributes.get("id")):
+            wanted = element.attributes.get("Version") or element.attributes.get("version") or inner
+            needs.append(NamedVersion(asked.lower(), wanted, element.line))
             inner = ""
         elif tag in _IDS and around in (("PropertyGroup",), ("metadata",)):
-            name, line = one.text, one.line
+            name, line = element.text, element.line
         elif tag in ("Version", "version") and around in (("PropertyGroup",), ("metadata",)):
-            version = one.text
+            version = element.text
     if not name and path.endswith("proj"):
         name = path.rpartition("/")[2].rpartition(".")[0]
     return PackageManifest((NamedVersion(name.lower(), version, line),) if name else (), tuple(needs))

@@ -30,7 +30,7 @@ def read(path: str, text: str) -> PackageManifest:
     rows = (
         (number, line) for number, line in enumerate(text.splitlines(), 1) if not line.lstrip().startswith(("#", "-"))
     )
-    return PackageManifest((), tuple(one for number, line in rows for one in _requirement(line, number)))
+    return PackageManifest((), tuple(dependency for number, line in rows for dependency in _requirement(line, number)))
 
 
 def _requirement(text: str, line: int) -> list[NamedVersion]:
@@ -62,7 +62,9 @@ def _read_pyproject(text: str) -> PackageManifest:
     listed = [*texts(project.get("dependencies"))]
     for group in table(project, "optional-dependencies").values():
         listed += texts(group)
-    found = [one for words in listed for one in _requirement(words, lines.of(rf"[\"'](?={re.escape(words)})"))]
+    found = [
+        dependency for words in listed for dependency in _requirement(words, lines.of(rf"[\"'](?={re.escape(words)})"))
+    ]
     for name, wanted in table(poetry, "dependencies").items():
         if name != "python":
             version = wanted if isinstance(wanted, str) else table(wanted).get("version", "")
@@ -83,7 +85,9 @@ def _read_setup_cfg(text: str) -> PackageManifest:
     blocks = [parser.get("options", "install_requires", fallback=""), *(value for _, value in extras)]
     asked = [line.strip() for block in blocks for line in re.split(r"[\n]", block) if line.strip()]
     found = (
-        one for words in asked for one in _requirement(words, lines.of(r"^\[options", rf"[\s=](?={re.escape(words)})"))
+        dependency
+        for words in asked
+        for dependency in _requirement(words, lines.of(r"^\[options", rf"[\s=](?={re.escape(words)})"))
     )
     return PackageManifest(_package(name, version, lines.of(r"^\[metadata\]", r"^name\s*=")), tuple(found))
 
@@ -106,7 +110,9 @@ def _read_script(text: str) -> PackageManifest:
             name, version, needs = given.get("name"), given.get("version"), given.get("install_requires")
             packages = _package(_constant(name), _constant(version), getattr(name, "lineno", node.lineno))
             items = needs.elts if isinstance(needs, ast.List | ast.Tuple) else []
-            found = (one for item in items for one in _requirement(str(_constant(item) or "-"), item.lineno))
+            found = (
+                dependency for item in items for dependency in _requirement(str(_constant(item) or "-"), item.lineno)
+            )
             return PackageManifest(packages, tuple(found))
     return PackageManifest()
 
@@ -124,5 +130,5 @@ def _read_release(text: str) -> PackageManifest:
     rows = [(match[1], match[2], head.count("\n", 0, match.start()) + 1) for match in _HEADER.finditer(head)]
     fields = {key: (value, line) for key, value, line in reversed(rows)}
     name, line = fields.get("Name", ("", 1))
-    needs = (one for key, value, at in rows if key == "Requires-Dist" for one in _requirement(value, at))
+    needs = (dependency for key, value, at in rows if key == "Requires-Dist" for dependency in _requirement(value, at))
     return PackageManifest(_package(name, fields.get("Version", ("", 1))[0], line), tuple(needs))

@@ -28,5 +28,7 @@ def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
     roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
     for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
         places = (place for place in index.facts.symbols_named(way.rpartition(".")[2]) if not place.parent_key)
-        roles |= {one.id: DefinitionRole.PUBLIC for one in places if public_name(index, one.path, one.key) == way}
+        roles |= {
+            symbol.id: DefinitionRole.PUBLIC for symbol in places if public_name(index, symbol.path, symbol.key) == way
+        }
     return roles
