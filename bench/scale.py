@@ -2,8 +2,8 @@
 
 In: a repository (a copy of `tests/sample` by default). Out: a table: processor time, bytes and memory of a cold build, of a build on a
 second machine with a shared cache in an S3 server on this machine, of an update after one edit, of `concord pack` and `concord unpack`;
-and of a build with Ray and two workers, whose store must be the same. Processor time is that of all processes, also of those that a fork
-server started, except Ray's, so it varies little on a busy machine.
+and of a build with Ray and two workers, whose store and book must be the same. Processor time is that of all processes, also of those
+that a fork server started, except Ray's, so it varies little on a busy machine.
 """
 
 from __future__ import annotations
@@ -58,16 +58,18 @@ def _stored(server: s3_server.S3Server, part: str) -> int:
 
 
 def _compare_executors(home: Path) -> None:
-    """Builds by turns with processes and with Ray, without caches; the stores must be equal."""
-    build = ("build", "--yes", "--json", "--no-book", "--jobs", "2")
+    """Builds by turns with processes and with Ray, without caches; the stores and the books must be equal."""
+    build = ("build", "--yes", "--json", "--jobs", "2")
     for turn in range(2):
         for where, name in (("fourth", "processes"), ("fifth", "ray")):
             shutil.rmtree(home / where / ".concordance", ignore_errors=True)
             cache = {"CONCORDANCE_CACHE": f"{home}/{name}{turn}"}
             _, output = _measure(name, *build, "--executor", name, home / where, **cache)
             seconds = json.loads(output[output.index("{") :])["seconds"]
-            print("   ", ", ".join(f"{step} {seconds[step]:.1f} s" for step in ("learn", "extract", "link")))
+            print("   ", ", ".join(f"{step} {seconds[step]:.1f} s" for step in ("learn", "extract", "link", "pages")))
     print("the stores are", "the same" if dump(home / "fourth") == dump(home / "fifth") else "DIFFERENT")
+    books = [{path.relative_to(folder): path.read_bytes() for path in _files(folder)} for folder in (home / one / ".concordance" / "book" for one in ("fourth", "fifth"))]
+    print("the books are", "the same" if books[0] == books[1] else "DIFFERENT")
 
 
 def main(arguments: list[str]) -> None:

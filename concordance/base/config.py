@@ -27,7 +27,7 @@ class Roots(NamedTuple):
     c: tuple[str, ...] = ()  # where includes start, in the order in which a compiler searches them
 
 
-PROCESSES, RAY = EXECUTORS = ("processes", "ray")  # where files are extracted: in processes here, or in a cluster
+PROCESSES, RAY = EXECUTORS = ("processes", "ray")  # where work is done: in processes here, or in a cluster
 _DETECTED_ROOTS = Roots()  # only those found automatically
 
 

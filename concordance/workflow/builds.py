@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import cast
 
 from concordance.base import plugins
 from concordance.base.config import ANY_WORKERS, Book, Config, Workers, cache_folder, site_book
@@ -23,7 +22,7 @@ from concordance.facts.integrity.audit import Damage, audit
 from concordance.facts.read import Facts
 from concordance.facts.schema import GENERATED
 from concordance.query.index.findings import count_totals
-from concordance.render.formats import FORMATS, PageFormat
+from concordance.render.formats import FORMATS
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.book_options import HTML, MARKDOWN, book_settings, default_folder, read_settings
@@ -35,6 +34,7 @@ from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
 from concordance.workflow.store_update import update_store, with_workers
+from concordance.workflow.workers.ray_executor import RayExecutor, opened_cluster
 
 
 def formats() -> list[str]:
@@ -61,17 +61,20 @@ def write_book(
     if book_options.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
     _check_out(root, where, site=form == HTML)
-    summary = update_store(root, config, progress, listing, resident)
-    for remark in settings.remarks:
-        progress("say", 0, 0, remark)
-    if resident is None:
-        release_freed_memory()  # else the processes that write pages hold what linking needed as well
-    with _page_step(root, summary, progress):
-        if form == HTML:
-            report = partial(_report_pages, progress)
-            written = publish(root, store_path(root), where, site_book(book_options), config, report)
-        else:
-            written = _write(root, where, book_options, config, summary, progress, resident=resident, form=form)
+    with opened_cluster(config, lambda word: progress("say", 0, 0, word)) as cluster:
+        summary = update_store(root, config, progress, listing, resident, cluster)
+        for remark in settings.remarks:
+            progress("say", 0, 0, remark)
+        if resident is None:
+            release_freed_memory()  # else the processes that write pages hold what linking needed as well
+        with _page_step(root, summary, progress):
+            if form == HTML:
+                report = partial(_report_pages, progress)
+                written = publish(root, store_path(root), where, site_book(book_options), config, report, cluster)
+            else:
+                written = _write(
+                    root, where, book_options, config, summary, progress, resident=resident, form=form, cluster=cluster
+                )
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
@@ -103,14 +106,14 @@ def _write(
     only_compare: bool = False,
     resident: ResidentState | None = None,
     form: str = MARKDOWN,
+    cluster: RayExecutor | None = None,
 ) -> BookSummary:
     """Write the book, and if requested the pages about its pages; with `only_compare` only compare."""
     report = partial(_report_pages, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     skipped = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
-    rendered = cast(PageFormat, plugins.load(FORMATS, form))
     written = pages.write(
-        root, store_path(root), out, book_options, config, report, skipped, only_compare, resident, rendered
+        root, store_path(root), out, book_options, config, report, skipped, only_compare, resident, form, cluster
     )
     if book_options.generated and not (only_compare and (written.changed or written.gone)):  # only of pages that exist
         entries = pages.own_pages(root, out)
@@ -173,7 +176,7 @@ def verify(
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
     folder, config = out or default_folder(root, settings), with_workers(settings, jobs)
-    form = cast(PageFormat, plugins.load(FORMATS, _format_of(folder)))
+    form = _format_of(folder)
     store = check_store(root)
     return BookVerification(root, folder, store, config, settings.book, form, progress, sample).run()
 

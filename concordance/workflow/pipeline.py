@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from concordance.base.blocks import count_noun
-from concordance.base.config import EXECUTORS, RAY, Config, cache_folder
-from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed, UserError
+from concordance.base.config import Config, cache_folder
+from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import File, Finding, ListedFile
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
 from concordance.collect import history, path_patterns, ruff, walk
@@ -75,6 +75,7 @@ class Build:
     extracted_files: list[File] = field(default_factory=list)  # files that were read
     # No watcher follows: record the status of the files, so that a question sees quickly that nothing has changed.
     records_status: bool = False
+    cluster: RayExecutor | None = None  # where many files are extracted and linked; None for processes
     # What the last build left, in a long-running process.
     previous_state: StoreState = field(default_factory=StoreState)
     _built_before: bool = False  # this process has built the repository before
@@ -140,18 +141,14 @@ class Build:
         jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
         start, lost = partial(extract.start, self.config.memory), partial(self._report_lost_workers, scratch)
         pool = workers_pool.Pool(jobs, start, ["concordance.workflow.stages.extract"], self._patience, lost, fork=few)
-        if self.config.executor not in EXECUTORS:
-            raise UserError(f"There is no executor `{self.config.executor}`", f"Choose one of {', '.join(EXECUTORS)}")
-        in_cluster = self.config.executor == RAY and not few
-        cluster = RayExecutor(self.config.address, self.config.jobs, self._patience, self._report)
+        if self.cluster is not None:
+            self.cluster.patience = self._patience
         try:
             if few and files:
                 pool.begin()  # before the threads of the text index are running
-            yield pool, cluster if in_cluster else pool
-            cluster.close()
+            yield pool, pool if few or self.cluster is None else self.cluster
             pool.close()
         except BaseException:
-            cluster.kill()
             pool.kill()
             raise
 
@@ -200,7 +197,6 @@ class Build:
             if before is not None and before.meta.get("macros") != digest:
                 changed = _with_macro_users(entries, changed, before)
                 self.summary.unchanged = len(entries) - len(changed)
-                executor.close()
                 pool.close()
                 pool, executor = stack.enter_context(self._workers(job.scratch, len(changed)))
             writer = StoreWriter(folder, before is None, state.rows)
@@ -226,7 +222,6 @@ class Build:
                         checked |= {"months": json.dumps(found.months), "history note": found.note}
                 with self._step("index"):
                     text.finish(str(started))
-                executor.close()
                 pool.close()  # the linker forks its own workers
                 with self._step("link"):
                     self._link(writer, before, state)
@@ -354,7 +349,7 @@ class Build:
         config = self.config
         work = link.Linking(
             self.root, writer, config.jobs, config.patience, self._report_linked, failed, config.roots,
-            rows=state.rows, c_tables=state.tables, tree=state.tree,
+            self.cluster, rows=state.rows, c_tables=state.tables, tree=state.tree,
         )  # fmt: skip
         if before is None or before.meta.get("linkers") != self._settings_metadata()["linkers"]:
             tree = work.link_all()

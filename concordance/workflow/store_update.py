@@ -15,6 +15,7 @@ from concordance.collect.walk import WalkResult
 from concordance.workflow.book_options import read_settings
 from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState, StoreState
+from concordance.workflow.workers.ray_executor import RayExecutor, opened_cluster
 
 
 def with_workers(settings: config_file.Settings, jobs: int | None, workers: Workers = ANY_WORKERS) -> Config:
@@ -25,11 +26,15 @@ def with_workers(settings: config_file.Settings, jobs: int | None, workers: Work
 
 def build(
     root: str, jobs: int | None = None, progress: Progress = ignore_progress, listing: WalkResult | None = None,
-    resident: ResidentState | None = None, workers: Workers = ANY_WORKERS,
+    resident: ResidentState | None = None, workers: Workers = ANY_WORKERS, cluster: RayExecutor | None = None,
 ) -> BuildSummary:  # fmt: skip
     """Update a repository's store, and report what could not be read completely. `listing` are its files, if they are
-    known; `resident` keeps state for a process that does this repeatedly."""
-    return update_store(root, with_workers(read_settings(root), jobs, workers), progress, listing, resident)
+    known; `resident` keeps state for a process that does this repeatedly; `cluster` is one that is connected."""
+    config = with_workers(read_settings(root), jobs, workers)
+    if cluster is not None:
+        return update_store(root, config, progress, listing, resident, cluster)
+    with opened_cluster(config, lambda word: progress("say", 0, 0, word)) as cluster:
+        return update_store(root, config, progress, listing, resident, cluster)
 
 
 def update_store(
@@ -38,11 +43,15 @@ def update_store(
     progress: Progress,
     listing: WalkResult | None = None,
     resident: ResidentState | None = None,
+    cluster: RayExecutor | None = None,
 ) -> BuildSummary:
-    """Update a repository's store with this configuration instead of the one in its settings."""
+    """Update a repository's store with this configuration instead of the one in its settings; `cluster` may run what
+    takes long."""
     state = resident.store if resident is not None else StoreState()
     is_single = listing is None and resident is None
-    summary = Build(root, config, progress, listing=listing, previous_state=state, records_status=is_single).run()
+    summary = Build(
+        root, config, progress, listing=listing, previous_state=state, records_status=is_single, cluster=cluster
+    ).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is listed, but nothing could be extracted")
     return summary

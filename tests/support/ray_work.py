@@ -6,8 +6,10 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 from concordance.base.errors import ConcordanceError
+from concordance.workflow.stages import link, page_writer, remote_extract
 
 
 def square(shared: str, numbers: list[int]) -> list[int]:
@@ -38,6 +40,28 @@ def slowly(folder: str, numbers: list[int]) -> list[int]:
     time.sleep(0.2)
     Path(folder, f"{numbers[0]}").touch()
     return numbers
+
+
+STAGES = {"_learn_macros": remote_extract, "_extract_contents": remote_extract, "_link_remotely": link, "_render_subjects": page_writer}
+
+
+def dies_once_before(folder: str, name: str, shared: Any, batch: list[Any]) -> Any:
+    marker = Path(folder, name)
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return getattr(STAGES[name], name)(shared, batch)
+
+
+class FilesShared:
+    def use_files(self, folder: str) -> None:
+        self.folder = folder
+
+
+def read_files(shared: FilesShared, names: list[str]) -> tuple[str, dict[str, bytes]]:
+    """Return the content of files; empty for those that do not exist."""
+    paths = [Path(shared.folder, "x", name) for name in names]
+    return shared.folder, {name: path.read_bytes() if path.exists() else b"" for name, path in zip(names, paths, strict=True)}
 
 
 def fails(shared: str, numbers: list[int]) -> list[int]:

@@ -61,7 +61,7 @@ def pack(folder: str, cache: Cache, target: BinaryIO) -> ArchiveContents:
             digest.update(data)
             stream.write(data)
 
-        for name in sorted(_store_files(folder)):
+        for name in sorted(store_files(folder)):
             with open_regular_file(os.path.join(folder, name), follow=False) as file:
                 left = os.fstat(file.fileno()).st_size
                 files, size = files + 1, size + left
@@ -80,7 +80,8 @@ def pack(folder: str, cache: Cache, target: BinaryIO) -> ArchiveContents:
     return ArchiveContents(files, facts, size)
 
 
-def _store_files(folder: str) -> Iterator[str]:
+def store_files(folder: str) -> Iterator[str]:
+    """Yield the paths of a store's files."""
     for above, _, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(above, name), folder).replace(os.sep, "/")

@@ -29,6 +29,10 @@ class FileCounts:
         self._rows[name] = found
         return found
 
+    def add(self, tables: Mapping[str, RowsByPath]) -> None:
+        """Add tables that another process has computed."""
+        self._rows |= tables
+
     @property
     def rows(self) -> Mapping[str, RowsByPath]:
         """All tables, without the rows that are stale, for the log of the next build."""

@@ -38,7 +38,6 @@ from concordance.facts.records import ExtractedFile
 from concordance.facts.updates.page_reads import Subject
 from concordance.query.index.repository import Index
 from concordance.render.addresses import claims_of
-from concordance.render.formats import PageFormat
 from concordance.render.output import manifest
 from concordance.render.output.manifest import Manifest, ManifestPage, with_options
 from concordance.render.page_difference import find_differences
@@ -68,7 +67,7 @@ class BookVerification:
     store: str  # the folder of the repository's store; it need not exist
     config: Config
     book: Book  # as the settings of the repository describe it
-    form: PageFormat
+    form: str
     progress: Progress
     sample: int = 0  # how many pages to check; 0 for all
     result: VerifyResult = field(default_factory=VerifyResult)
@@ -286,7 +285,7 @@ def verify_subjects(shared: _Verifier, subjects: list[Subject]) -> PageCheck:
         shared.opened_by = os.getpid()
     found = PageCheck()
     for kind, subject in subjects:
-        for file in shared.renderer.render(kind, subject):
+        for file in shared.renderer.render(shared.renderer.index, kind, subject):
             row = manifest_row(file, kind + shared.kind_suffix)
             shared.checker.check(row, file.data, file.claims_data, (kind, subject), found)
     return found

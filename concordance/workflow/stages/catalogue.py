@@ -14,6 +14,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import NamedTuple
 
+from concordance.base.config import Config
 from concordance.base.errors import ConcordanceError, NoPermission, StoreBroken, UserError
 from concordance.base.progress import Progress, ignore_progress
 from concordance.facts import catalogue
@@ -27,6 +28,7 @@ from concordance.query.workspace.repositories import RepositorySettings
 from concordance.workflow import book_options, store_update
 from concordance.workflow.checks import freshness
 from concordance.workflow.store_location import VARIABLE, store_path
+from concordance.workflow.workers.ray_executor import RayExecutor, opened_cluster
 
 _STATES = "built.json"
 _MAX_ROWS = 500_000  # rows of entries that are collected before they are written
@@ -61,13 +63,19 @@ def build(workspace: str, names: Collection[str] = (), progress: Progress = igno
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise NoPermission(f"{folder} cannot be created: {error.strerror}", "Allow writing there") from error
-    with lock.hold_lock(folder, lambda text: progress("say", 0, 0, text)):
-        return _Builder(workspace, repositories, progress).run(names or repositories)
+
+    def report(text: str) -> None:
+        progress("say", 0, 0, text)
+
+    with lock.hold_lock(folder, report), opened_cluster(Config(), report) as cluster:
+        return _Builder(workspace, repositories, progress, cluster).run(names or repositories)
 
 
 class _Builder:
-    def __init__(self, workspace: str, repositories: dict[str, str], progress: Progress) -> None:
-        self.workspace, self.repositories, self.progress = workspace, repositories, progress
+    def __init__(
+        self, workspace: str, repositories: dict[str, str], progress: Progress, cluster: RayExecutor | None
+    ) -> None:
+        self.workspace, self.repositories, self.progress, self._cluster = workspace, repositories, progress, cluster
         self._path = os.path.join(workspace, catalogue.FOLDER, _STATES)
         self._states = _read_states(self._path)
         self._lost: Collection[str] = () if is_intact(workspace) else self._states.keys() & repositories.keys()
@@ -100,7 +108,7 @@ class _Builder:
             known = "its last entry in the catalogue is kept" if name in self._states else "nothing is known of it"
             raise UserError(f"{root} is not a folder: {known}", f"Restore it, or: concord workspace remove {name}")
         if not _is_current(root):
-            store_update.build(root)
+            store_update.build(root, cluster=self._cluster)
         settings = repository_settings(root)
         with Facts(settings.store) as facts:
             meta = facts.meta()

@@ -2,7 +2,8 @@
 
 In: a store that is being written. Out: its tables of links. Many files are linked in workers. These are forked from the
 build once it has loaded the names of the whole repository, so nothing has to be copied to them; they read flows from a
-file that the build has written. A few files are linked in the build itself, which reads only what they refer to.
+file that the build has written. Workers of a cluster are sent all flows once, and load the names themselves. A few
+files are linked in the build itself, which reads only what they refer to.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from concordance.base.config import Roots
@@ -17,6 +19,7 @@ from concordance.base.kinds import C_FAMILY
 from concordance.base.model import File, Flow, Import, Target
 from concordance.facts import codec
 from concordance.facts.codec import unpack_flow, unpack_imports
+from concordance.facts.links.reads import FlowFile
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable, PreviousFile
 from concordance.facts.updates.delta import Aspect
@@ -28,9 +31,11 @@ from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.executor import FailedItem
+from concordance.workflow.workers.ray_executor import RayExecutor
 
 BATCH_BYTES = 400_000  # of flows per batch: a tenth of a second of work
 _MAX_BYTES_LINKED_HERE = 1_000_000  # of flows; up to this size, linking here is faster than forking workers
+MAX_FILES_LINKED_HERE = 16  # up to this number, a cluster is not asked, as for extracting files
 _SETTINGS = "settings"  # key under which the settings files that affect imports are stored
 
 
@@ -50,6 +55,7 @@ class Linking:
     progress: Callable[[int, int], None]
     failed: Callable[[str, str], None]  # called for each file that could not be linked
     roots: Roots
+    cluster: RayExecutor | None = None  # where all files are linked, if they are many; None for processes
     linked_all: bool = False  # all files were linked
     rows: list[Linkable] | None = None  # the files as of the last update; afterwards as of this one
     # The tables of the C family, and what was computed from the list of files and from settings files, as of the last
@@ -197,20 +203,64 @@ class Linking:
         """Link files in parallel. Everything from the disk or the store is read before workers are forked."""
         files = linker.world.files
         linker.world.tree.files  # noqa: B018  read here, because a worker must not read the store
-        linker.world.use_flow_source(self.writer.queries.copy_flows().flow)
+        flows = self.writer.queries.copy_flows()
+        linker.world.use_flow_source(flows.flow)
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:
             linker.import_targets_digest(number)
         wanted = sorted(numbers, key=lambda number: -files[number].size)
         batches = pool.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
         done = 0
-        for result in forked.map_forked(linker, link, batches, self.jobs, self.patience):
+        results: Iterable[list[LinkedFile] | FailedItem[int]]
+        if self.cluster is not None and self.linked_all and len(wanted) > MAX_FILES_LINKED_HERE:
+            self.cluster.patience = lambda batch: self.patience * (1 + len(batch))
+            results = self.cluster.map_batches(_link_remotely, _RemoteLinker(linker, wanted, flows), batches)
+        else:
+            results = forked.map_forked(linker, link, batches, self.jobs, self.patience)
+        for result in results:
             if isinstance(result, FailedItem):
                 self._report_failed(files[result.item], result.reason)
                 continue
             done += len(result)
             self.progress(done, len(wanted))
             yield from result
+
+
+class _RemoteLinker:
+    """What workers on other machines link with: all flows and the targets of all imports, from which each worker builds
+    the tables of its linker; and the settings files that the build has read."""
+
+    def __init__(self, linker: Linker, numbers: list[int], flows: FlowFile) -> None:
+        world, tree = linker.world, linker.world.tree
+        self._files, self._roots = [*tree.files.values()], tree.roots
+        self._texts = {path: tree.text(path) for path in tree.files_read}
+        self._rows = world.files
+        self._targets = {number: world.targets_of(number) for number in numbers}
+        self._flows = {world.files[number].id: flows.flow(world.files[number].id) for number in numbers}
+
+    @cached_property
+    def linker(self) -> Linker:
+        """The linker of this worker."""
+        linker = Linker(_SentTree(self._files, self._roots, self._texts), self._rows, self._flows.__getitem__)
+        for number, targets in self._targets.items():
+            linker.world.set_import_targets(number, targets)
+        linker.prepare()
+        return linker
+
+
+class _SentTree(Tree):
+    """The files of a repository that is on another machine, and the texts of settings files that were read there."""
+
+    def __init__(self, files: list[File], roots: Roots, texts: dict[str, str]) -> None:
+        super().__init__("", files, roots)
+        self._texts = texts
+
+    def _read(self, path: str) -> str:
+        raise LookupError(f"{path} was not read by the build")
+
+
+def _link_remotely(shared: _RemoteLinker, numbers: list[int]) -> list[LinkedFile]:
+    return link(shared.linker, numbers)
 
 
 def _ledger(writer: StoreWriter) -> Iterator[File]:

@@ -2,8 +2,9 @@
 
 In: a function that renders the files of a subject, and the subjects. Out: files, claims beside pages, and the manifest;
 what the book or site no longer has is removed. Every worker needs data about the whole repository (names, ranks,
-dependencies between files), so workers are forked from the build once it has loaded that. A file depends on the store
-alone, so it does not matter which worker renders it, or when.
+dependencies between files), so workers are forked from the build once it has loaded that; those of a cluster have a
+copy of the store and load it from there. A file depends on the store alone, so it does not matter
+which worker renders it, or when.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ from concordance.base import plugins
 from concordance.base.config import Config
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
+from concordance.base.model import Skip
 from concordance.collect.own_output import MANIFEST
+from concordance.facts.integrity.archive import store_files
 from concordance.facts.integrity.failures import is_disk_full
+from concordance.facts.read import Facts
 from concordance.facts.updates.page_reads import PageRecord, Subject
 from concordance.facts.updates.reads import ValueRecord, pack_slots
+from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 from concordance.render.addresses import claims_of
@@ -32,12 +37,16 @@ from concordance.render.output.page_sink import PageSink
 from concordance.render.summary import BookSummary
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.executor import FailedItem
+from concordance.workflow.workers.machine_files import FolderFiles
+from concordance.workflow.workers.ray_executor import RayExecutor
 
 BATCH = 48  # subjects per batch: about a tenth of a second of work
 _MIN_BATCHES = 24  # subjects differ in what they cost; with fewer batches, one process would wait for the other
 # Up to this many subjects are rendered here: they would not keep two processes busy, and what this process has cached
 # is lost when a new one ends.
 MAX_PAGES_RENDERED_HERE = 2 * BATCH
+_STORE, _FILES = "store", "files"  # folders of what is sent to other machines
+_LARGEST = 8 << 20  # bytes of a binary file that is sent: pictures are shown
 _PRELOAD_SAMPLES = 8  # about how many pages of each kind are rendered in advance
 
 
@@ -51,22 +60,36 @@ class PageFile(NamedTuple):
     inputs: str = ""  # digest of what it is rendered from
 
 
+Render = Callable[[Index, str, str], Iterable[PageFile]]  # returns the files of a kind and subject
+
+
 @dataclass(frozen=True)
 class Renderer:
     """Everything that a book or a site consists of, not yet rendered."""
 
     index: Index
-    render: Callable[[str, str], Iterable[PageFile]]  # returns the files of a kind and subject
+    render: Render
     work: list[Subject]
 
 
-class _Done(NamedTuple):
-    """The files of one subject, and whether each changed."""
+class RenderedSubject(NamedTuple):
+    """The files of one subject, and what was read for them."""
 
     subject: Subject
-    rows: list[tuple[ManifestPage, bool]]
-    slots: bytes  # what was read for them, encoded
+    files: list[PageFile]
+    slots: bytes  # encoded
     values: dict[tuple[str, str], ValueRecord]  # those that were computed for them, and are compared after an update
+    counts: Mapping[str, RowsByPath]  # tables of counts that were computed for them
+
+
+class _WrittenSubject(NamedTuple):
+    """A subject whose files were written, and whether each changed; `files` is empty."""
+
+    rendered: RenderedSubject
+    rows: list[tuple[ManifestPage, bool]]
+
+
+_Written = list[_WrittenSubject] | FailedItem[Subject]
 
 
 @contextmanager
@@ -92,11 +115,12 @@ class PageWriter:
     """Writes into one folder. Workers inherit it from the process that forks them."""
 
     index: Index
-    render: Callable[[str, str], Iterable[PageFile]]  # returns the files of a kind and subject
+    render: Render
     sink: PageSink
     summary: BookSummary
     config: Config
     progress: Callable[[int, int], None]
+    cluster: RayExecutor | None = None  # where many subjects are rendered; None for processes
     kind_suffix: str = ""  # suffix of the kind of each page
     index_reused: bool = False  # the index is the last run's, and already has what pages need from the whole
     records: dict[Subject, PageRecord] = field(default_factory=dict)  # what was read for each subject
@@ -135,11 +159,9 @@ class PageWriter:
         """Render and write the files of subjects."""
         rows: list[ManifestPage] = []
         if len(work) > MAX_PAGES_RENDERED_HERE:
-            if not self.index_reused:
-                preload_kinds(self.index, work)
             # Files of one folder need the same other files.
             batches = pool.batches_by_subject(work, lambda one: one[1], min(BATCH, len(work) // _MIN_BATCHES))
-            results = forked.map_forked(self, write_subjects, batches, self.config.jobs, self.config.patience)
+            results = self._in_forks(work, batches) if self.cluster is None else self._in_cluster(self.cluster, batches)
         else:
             ordered = sorted(work, key=lambda one: one[1])  # the pages of a file share what they show of it
             results = pool.map_here(lambda one: write_subjects(self, [one]), ordered, self.config.patience)
@@ -147,9 +169,10 @@ class PageWriter:
             if isinstance(result, FailedItem):
                 self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
                 continue
-            for subject, pages, slots, values in result:
+            for (subject, _, slots, values, counts), pages in result:
                 if self.index.reads.values is not None:
                     self.index.reads.values.update(values)
+                self.index.summaries.add(counts)
                 self.summary.made += len(pages)
                 rows += [row for row, _ in pages]
                 self.summary.changed += [row.page for row, changed in pages if changed]
@@ -157,14 +180,21 @@ class PageWriter:
             self.progress(len(rows), max(len(rows), len(work)))
         return rows
 
-    def write_subject(self, kind: str, subject: str) -> _Done:
-        """Render and write the files of one subject."""
-        reads = self.index.reads
-        before, reads.values = reads.values, {}
-        with reads.recording() as slots:
-            rows = [self._write(file, kind) for file in self.render(kind, subject)]
-        values, reads.values = reads.values, before
-        return _Done((kind, subject), rows, pack_slots(slots), values)
+    def _in_forks(self, work: list[Subject], batches: Iterator[list[Subject]]) -> Iterator[_Written]:
+        if not self.index_reused:
+            preload_kinds(self.index, work)
+        return forked.map_forked(self, write_subjects, batches, self.config.jobs, self.config.patience)
+
+    def _in_cluster(self, cluster: RayExecutor, batches: Iterator[list[Subject]]) -> Iterator[_Written]:
+        cluster.patience = lambda subjects: self.config.patience * (1 + len(subjects))
+        shared = _RemoteRenderer(self.render, self.index)
+        for result in cluster.map_batches(_render_subjects, shared, batches, _sent_files(self.index)):
+            yield result if isinstance(result, FailedItem) else [self.write_rendered(one) for one in result]
+
+    def write_rendered(self, rendered: RenderedSubject) -> _WrittenSubject:
+        """Write the files of one subject."""
+        rows = [self._write(file, rendered.subject[0]) for file in rendered.files]
+        return _WrittenSubject(rendered._replace(files=[]), rows)
 
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
         path, data, before = file.path, file.data, self.sink.before
@@ -183,12 +213,50 @@ def manifest_row(file: PageFile, kind: str) -> ManifestPage:
     return ManifestPage(file.path, kind, digest(file.data), len(file.data), file.claims, checksum, file.inputs)
 
 
-def write_subjects(writer: PageWriter, subjects: list[Subject]) -> list[_Done]:
+def write_subjects(writer: PageWriter, subjects: list[Subject]) -> list[_WrittenSubject]:
     """Render and write the files of the given subjects, in a worker or here."""
     if writer.opened_by != os.getpid():
         writer.index.facts.reopen()
         writer.opened_by = os.getpid()
-    return [writer.write_subject(kind, subject) for kind, subject in subjects]
+    return [writer.write_rendered(render_subject(writer.index, writer.render, one)) for one in subjects]
+
+
+def render_subject(index: Index, render: Render, subject: Subject) -> RenderedSubject:
+    """Render the files of one subject, and record what is read for them."""
+    reads, tables = index.reads, set(index.summaries.rows)
+    before, reads.values = reads.values, {}
+    with reads.recording() as slots:
+        files = list(render(index, *subject))
+    values, reads.values = reads.values, before
+    counts = {name: rows for name, rows in index.summaries.rows.items() if name not in tables}
+    return RenderedSubject(subject, files, pack_slots(slots), values, counts)
+
+
+class _RemoteRenderer:
+    """What workers on other machines render from: a copy of the store, and of the files that pages quote."""
+
+    def __init__(self, render: Render, index: Index) -> None:
+        self.render, self._book, self._skipped, self._of_pages = render, index.book, index.skipped_pages, index.of_pages
+
+    def use_files(self, folder: str) -> None:
+        """Open the copies in a folder."""
+        store, root = os.path.join(folder, _STORE), os.path.join(folder, _FILES)
+        self.index = Index(Facts(store), root, self._book, self._skipped)
+        self.index.of_pages = self._of_pages
+
+
+def _sent_files(index: Index) -> list[FolderFiles]:
+    """Return the files of a store, and those of its repository that pages quote or show."""
+    store = os.path.dirname(index.facts.path)
+    own = [name for name in store_files(store) if not name.startswith("pages-")]
+    rows = index.facts.files()
+    shown = [one.path for one in rows if not one.skip or (one.skip == Skip.BINARY and one.size < _LARGEST)]
+    return [FolderFiles(_STORE, store, own), FolderFiles(_FILES, index.root, shown)]
+
+
+def _render_subjects(shared: _RemoteRenderer, subjects: list[Subject]) -> list[RenderedSubject]:
+    """Render the files of subjects in a worker of a cluster; the build writes them."""
+    return [render_subject(shared.index, shared.render, one) for one in subjects]
 
 
 def count_pages(summary: BookSummary, rows: Collection[ManifestPage]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 from concordance.base import plugins
 from concordance.base.blocks import TO_FILES, TO_FOLDERS, Ref, To
@@ -31,11 +32,12 @@ from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims
 from concordance.render.addresses import Addresses
-from concordance.render.formats import PageFormat, markdown
+from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import manifest
 from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
 from concordance.serve.reader import save_front_page
+from concordance.workflow.book_options import MARKDOWN
 from concordance.workflow.resident import BookFolder, BookState, ResidentState
 from concordance.workflow.stages.page_writer import (
     PageFile,
@@ -46,12 +48,14 @@ from concordance.workflow.stages.page_writer import (
     preload_kinds,
 )
 from concordance.workflow.workers import forked
+from concordance.workflow.workers.ray_executor import RayExecutor
 
 OF_A_PAGE = " of a page"  # suffix of the kind of a page that is about a page
 
 
-def _render(index: Index, addresses: Addresses, form: PageFormat, kind: str, subject: str) -> Iterator[PageFile]:
+def _render(addresses: Addresses, form_name: str, index: Index, kind: str, subject: str) -> Iterator[PageFile]:
     """Yield the pages of one subject."""
+    form = _format(form_name)
     for page in plugins.load(PAGES, kind).pages(index, subject):
         rendered = form.render(page, addresses)
         path = addresses.page(page.ref)
@@ -61,6 +65,10 @@ def _render(index: Index, addresses: Addresses, form: PageFormat, kind: str, sub
         own = index.open_file(page.ref.path).lines() if cites_itself else None
         cited = claims.encode_claims(path, rendered.claims, partial(_claim_text, index, page.ref.path, own or []))
         yield PageFile(path, data, len(rendered.claims), cited, file.digest if file is not None else "")
+
+
+def _format(name: str) -> PageFormat:
+    return cast(PageFormat, plugins.load(FORMATS, name))
 
 
 def _claim_text(index: Index, subject: str, own: list[str], path: str, first: int, last: int) -> str:
@@ -82,7 +90,7 @@ def _claim_text_elsewhere(index: Index, lines: str) -> str:
 def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
     skipped: Mapping[str, int], only_compare: bool = False, resident: ResidentState | None = None,
-    form: PageFormat = markdown,
+    form: str = MARKDOWN, cluster: RayExecutor | None = None,
 ) -> BookSummary:  # fmt: skip
     """Write the whole book; nothing if it is current, or with `only_compare`. `resident` is the state that the last run
     of this process left, and is updated."""
@@ -91,8 +99,9 @@ def write(
         state = resident.books[out] = _book_state(root, folder, out, book, resident.books.get(out))
         state.index.skipped_pages = skipped
         paths, plain = [row[1] for row in state.index.file_rows], plain_files(state.index)
-        addresses = state.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
-        level = _Level(confined, book, config, False, only_compare, resident.recheck_all, form)
+        ending = _format(form).ENDING
+        addresses = state.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, ending))
+        level = _Level(confined, book, config, False, only_compare, resident.recheck_all, form, cluster)
         summary = level.write(state, addresses, progress)
         if not only_compare and not resident.will_update_again:
             _cache_front_page(state.index, folder, book)
@@ -139,11 +148,11 @@ def write_generated(
         return _Level(confined, book, config, True, only_compare, True).write(state, addresses, progress)
 
 
-def book_renderer(index: Index, root: str, out: str, form: PageFormat) -> Renderer:
+def book_renderer(index: Index, root: str, out: str, form: str) -> Renderer:
     """Return the renderer of all pages of a book."""
-    addresses = Addresses([row[1] for row in index.file_rows], root, out, plain_files(index), form.ENDING)
+    addresses = Addresses([row[1] for row in index.file_rows], root, out, plain_files(index), _format(form).ENDING)
     work = [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)]
-    return Renderer(index, partial(_render, index, addresses, form), work)
+    return Renderer(index, partial(_render, addresses, form), work)
 
 
 def generated_renderer(index: Index, root: str, out: str, own: frozenset[str]) -> Renderer:
@@ -152,7 +161,7 @@ def generated_renderer(index: Index, root: str, out: str, own: frozenset[str]) -
     addresses = _Inner([row[1] for row in index.file_rows], root, out, own)
     every = [(kind, subject) for kind in kinds_per_path() for subject in _subjects(kind, index)]
     work = [one for one in every if addresses.page(Ref(kinds()[one[0]], one[1])) not in own]
-    return Renderer(index, partial(_render, index, addresses, markdown), work)
+    return Renderer(index, partial(_render, addresses, MARKDOWN), work)
 
 
 def own_pages(root: str, out: str) -> list[ListedFile]:
@@ -201,11 +210,12 @@ class _Level:
     generated: bool
     only_compare: bool
     recheck_all: bool  # compare all existing pages with the manifest
-    format: PageFormat = markdown
+    format: str = MARKDOWN
+    cluster: RayExecutor | None = None
 
     def write(self, state: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Write the pages that are missing or not current."""
-        summary = BookSummary(self.folder.path, front=f"index{self.format.ENDING}")
+        summary = BookSummary(self.folder.path, front=f"index{_format(self.format).ENDING}")
         index, folder = state.index, state.folder
         there = folder.read()
         listed, unfinished = there.pages, there.unfinished
@@ -223,8 +233,9 @@ class _Level:
             count_pages(summary, before.values())
             return summary
         choice = chooser.select(lambda: self._work(state, addresses, others), astray)
-        render = partial(_render, index, addresses, self.format)
-        writer = PageWriter(index, render, sink, summary, self.config, progress)
+        writer = PageWriter(
+            index, partial(_render, addresses, self.format), sink, summary, self.config, progress, self.cluster
+        )
         writer.kind_suffix, writer.index_reused = OF_A_PAGE if self.generated else "", state.index_reused
         unchanged = [row for page, row in before.items() if not choice.write_all and page not in choice.replaced]
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
@@ -258,7 +269,7 @@ class _Level:
         out = os.path.realpath(self.folder.path)
         options = replace(self.book, notes=(), settings="")  # pages record which of these they read
         skipped = sorted(index.skipped_pages.items())
-        inputs = (code_versions.pages(), out, options, skipped, addresses.odd(), self.format.ENDING)
+        inputs = (code_versions.pages(), out, options, skipped, addresses.odd(), _format(self.format).ENDING)
         return manifest.digest(repr(inputs).encode("utf-8", "backslashreplace"))
 
 

@@ -12,11 +12,10 @@ from contextlib import closing
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance.base.errors import ConcordanceError, Unreadable
+from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
 from concordance.collect import walk
 from concordance.extract.cfamily import macros
-from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.facts.records import ExtractedFile
 from concordance.workflow.stages import extract
@@ -55,16 +54,7 @@ class RemoteJob:
     @cached_property
     def state(self) -> extract.ExtractState:
         """What this worker keeps from batch to batch."""
-        if code_versions.readers() != self.job.readers:
-            raise VersionMismatch("A worker has another version of Concordance or of a parser than this build", _ADVICE)
         return extract.extract_state(self.job, _SentFacts(b""), self.macros)
-
-
-class VersionMismatch(ConcordanceError):
-    """A worker would extract other facts than this process."""
-
-
-_ADVICE = "Install the same versions on all machines, for example by one container image"
 
 
 def learn_macros(

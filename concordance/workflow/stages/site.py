@@ -19,11 +19,13 @@ from concordance.render.site.routes import OF_REST, OF_SHARDS, Route
 from concordance.render.summary import BookSummary
 from concordance.workflow.stages.page_writer import PageFile, PageWriter, Renderer, opened_folder
 from concordance.workflow.workers import forked
+from concordance.workflow.workers.ray_executor import RayExecutor
 
 
 def publish(
-    root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None]
-) -> BookSummary:
+    root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
+    cluster: RayExecutor | None = None,
+) -> BookSummary:  # fmt: skip
     """Write the whole site; files that would not change are left alone."""
     summary = BookSummary(out, front="index.html")
     with opened_folder(root, folder, out, True) as confined, forked.without_gc(), closing(Facts(folder)) as facts:
@@ -32,7 +34,7 @@ def publish(
         sink.tidy()
         renderer = _renderer(site)
         planned = [site.address(Route(*one)) for one in renderer.work if one[0] not in (OF_SHARDS, OF_REST)]
-        writer = PageWriter(site.index, renderer.render, sink, summary, config, progress)
+        writer = PageWriter(site.index, renderer.render, sink, summary, config, progress, cluster)
         writer.write(renderer.work, planned, (), {}, True)
     return summary
 
@@ -43,8 +45,22 @@ def site_renderer(index: Index, out: str) -> Renderer:
 
 
 def _renderer(site: Site) -> Renderer:
-    def render(kind: str, subject: str) -> Iterator[PageFile]:
-        for address, file in site.files_of(Route(kind, subject)):
-            yield PageFile(address, file.data)
+    work = [(route.kind, route.subject) for route in site.places.all_routes()]
+    return Renderer(site.index, _SiteRenderer(site), work)
 
-    return Renderer(site.index, render, [(route.kind, route.subject) for route in site.places.all_routes()])
+
+class _SiteRenderer:
+    """Renders the files of a site. On another machine it opens the site again, with the same addresses."""
+
+    def __init__(self, site: Site) -> None:
+        self._site: Site | None = site
+        self._addresses = site.addresses
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_site": None, "_addresses": self._addresses}
+
+    def __call__(self, index: Index, kind: str, subject: str) -> Iterator[PageFile]:
+        """Yield the files of a route."""
+        self._site = self._site or Site(index, self._addresses)
+        for address, file in self._site.files_of(Route(kind, subject)):
+            yield PageFile(address, file.data)

@@ -1,12 +1,13 @@
 """The process that talks to Ray, and the task that Ray's workers run.
 
-In: messages of the build: data to share, and tasks, both as bytes. Out: messages with the result of each task, and with
-the number of processors of the cluster whenever it changes. Nothing is unpickled here: this process only passes bytes
-on. Ray is imported here and in its workers only; it is an optional dependency.
+In: messages of the build: data and files to share, and tasks, as bytes. Out: messages with the result of each task, and
+with the number of processors of the cluster whenever it changes. Tasks are not unpickled here: this process only passes
+bytes on. Ray is imported here and in its workers only; it is an optional dependency.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import secrets
@@ -21,19 +22,23 @@ from typing import Any, NamedTuple
 
 from concordance.base import forks, startup
 from concordance.base.errors import ConcordanceError
-from concordance.workflow.workers import pool, temp_folder
+from concordance.facts import code_versions
+from concordance.workflow.workers import machine_files, pool, temp_folder
 from concordance.workflow.workers.executor import FailedItem
 
 _RETRIES, _RETRIES_ALONE = 1, 2  # times that Ray runs a batch, and an item alone, again whose worker was lost
 _LOOK = 1.0  # seconds between two looks at the number of processors
 _KILLED_AFTER = 1.5  # times the patience with a batch: then a parser that never returns ends with its worker
+_REMOVING = 10.0  # seconds that removing files from the machines may take
 _LONGEST_REASON = 300  # characters
+_SAME = "Install the same versions on all machines, for example by one container image"
 _INSTALL = "pip install 'repo-concordance[scale]'"
 
 
 class RemoteTask(NamedTuple):
     """A batch, as it is sent to a worker."""
 
+    version: str  # of the build's program
     work: Callable[[Any, list[Any]], Any]
     batch: list[Any]
     patience: float  # seconds of processor time for the batch
@@ -46,6 +51,10 @@ class Outcome(NamedTuple):
     results: list[Any]
     failed: list[tuple[int, str, bool]]  # place in the batch, reason, and whether there was too little memory
     error: ConcordanceError | None = None  # one that concerns the whole build
+
+
+class VersionMismatch(ConcordanceError):
+    """A worker would make other results than this process."""
 
 
 class Lost(NamedTuple):
@@ -116,6 +125,11 @@ def _find_refusal(address: str) -> None:
         return
 
 
+def program_version() -> str:
+    """Return the version of everything that decides what a task returns."""
+    return f"{code_versions.readers()} {code_versions.linkers()} {code_versions.pages()} {code_versions.site()}"
+
+
 def not_connected(address: str, reason: str) -> tuple[str, str]:
     """Return why there is no cluster, and what to do."""
     if not address:
@@ -140,7 +154,7 @@ class _Driver:
     def __init__(self, ray: Any, connection: Connection) -> None:
         self._ray, self._connection = ray, connection
         self._sending = threading.Lock()
-        self._shared: dict[str, Any] = {}  # what all workers need: references by key
+        self._key, self._shared = "", list[Any]()  # what all workers need: references, and their key
         self._run = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(run_task)
         self._ended = threading.Event()
 
@@ -153,13 +167,29 @@ class _Driver:
             while True:
                 what, number, key, data = self._connection.recv()
                 if what == "share":
-                    self._shared[key] = self._ray.put(data)
+                    self._share(key, data)
                 else:
                     run = self._run.options(max_retries=_RETRIES_ALONE if what == "item" else _RETRIES)
-                    answer: Future[bytes] = run.remote(key, [self._shared[key]], data).future()
+                    answer: Future[bytes] = run.remote(key, self._shared, data).future()
                     answer.add_done_callback(partial(self._answer, number))
         self._ended.set()
         watch.join()
+        self._remove_files()
+
+    def _share(self, key: str, data: bytes) -> None:
+        """Put what all workers need into Ray's store of objects: data as bytes, and files of this machine."""
+        self._remove_files()
+        self._key, (shared, files) = key, pickle.loads(data)  # noqa: S301 (our own)
+        self._shared = [self._ray.put(shared), *map(self._ray.put, machine_files.read_pieces(files))]
+
+    def _remove_files(self) -> None:
+        """Remove the files that were sent to the machines of the cluster."""
+        if len(self._shared) > 1:
+            remove = self._ray.remote(num_cpus=0)(machine_files.remove)
+            nodes = [node["NodeID"] for node in self._ray.nodes() if node["Alive"]]
+            on = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+            tasks = [remove.options(scheduling_strategy=on(node, soft=False)).remote(self._key) for node in nodes]
+            self._ray.wait(tasks, num_returns=len(tasks), timeout=_REMOVING)
 
     def _answer(self, number: int, future: Future[bytes]) -> None:
         error = future.exception()
@@ -172,8 +202,7 @@ class _Driver:
             text = str(getattr(error, "cause", None) or error)
             missing = "concordance" in text and "No module named" in text
             what = "has no Concordance" if missing else f"cannot run tasks: {_last_line(text)}"
-            advice = "Install the same versions on all machines"
-            return pickle.dumps(Outcome([], [], ConcordanceError(f"A Ray worker {what}", advice)))
+            return pickle.dumps(Outcome([], [], ConcordanceError(f"A Ray worker {what}", _SAME)))
         return Lost(type(error).__name__)
 
     def _processors(self) -> int:
@@ -200,9 +229,12 @@ def _last_line(text: str) -> str:
 def run_task(key: str, references: list[Any], data: bytes) -> bytes:
     """Run a batch in a worker of Ray, and return its `Outcome` as bytes."""
     task: RemoteTask = pickle.loads(data)  # noqa: S301 (the build that uses this cluster)
+    gc.disable()  # as in the workers of a process pool
     try:
+        if task.version != program_version():
+            raise VersionMismatch("A worker has another version of Concordance or of a parser than this build", _SAME)
         with _killed_after(_KILLED_AFTER * task.patience):
-            outcome = _run_batch(task, _shared(key, references[0]))
+            outcome = _run_batch(task, _shared(key, references))
     except ConcordanceError as error:
         outcome = Outcome([], [], error)
     return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
@@ -223,14 +255,18 @@ def _run_batch(task: RemoteTask, shared: object) -> Outcome:
     return Outcome(results, failed)
 
 
-def _shared(key: str, reference: Any) -> object:
+def _shared(key: str, references: list[Any]) -> object:
     """Return the data that every batch needs; a worker unpickles it once."""
     kept = _last_shared()
     if key not in kept:
         import ray
 
         kept.clear()
-        kept[key] = pickle.loads(ray.get(reference))  # noqa: S301
+        gc.collect()
+        shared = pickle.loads(ray.get(references[0]))  # noqa: S301
+        if references[1:]:
+            shared.use_files(machine_files.unpack(key, map(ray.get, references[1:])))
+        kept[key] = shared
     return kept[key]
 
 

@@ -13,20 +13,24 @@ from __future__ import annotations
 
 import os
 import pickle
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
-from concordance.base.errors import ConcordanceError
+from concordance.base.config import EXECUTORS, RAY, Config
+from concordance.base.errors import ConcordanceError, UserError
 from concordance.workflow.workers import launch, pool, ray_driver
 from concordance.workflow.workers.executor import FailedItem, Item, Result, Shared
+from concordance.workflow.workers.machine_files import FolderFiles
 
 _STARTING, _CONNECTING = 120.0, 30.0  # seconds that starting Ray or connecting to it may take
 _ALONE = 120.0  # seconds without any machine after which a build ends
 _GRACE = 20.0  # seconds that Ray may take to end
+_PATIENCE = 60.0  # default limit: seconds of processor time for an item
 _AHEAD = 2  # tasks that are sent for each processor: one runs, one waits
 
 
@@ -34,26 +38,44 @@ class ExecutorFailed(ConcordanceError):
     """The cluster cannot be reached or used."""
 
 
+@contextmanager
+def opened_cluster(config: Config, report: Callable[[str], None]) -> Iterator[RayExecutor | None]:
+    """Return the cluster that the settings ask for; None if they ask for processes."""
+    if config.executor not in EXECUTORS:
+        raise UserError(f"There is no executor `{config.executor}`", f"Choose one of {', '.join(EXECUTORS)}")
+    if config.executor != RAY:
+        yield None
+        return
+    cluster = RayExecutor(config.address, config.jobs, report)
+    try:
+        yield cluster
+        cluster.close()
+    except BaseException:
+        cluster.kill()
+        raise
+
+
 class RayExecutor:
     """A connection to a Ray cluster, made when first needed."""
 
     reads_files = False
 
-    def __init__(
-        self, address: str, jobs: int, patience: Callable[[list[Any]], float], report: Callable[[str], None]
-    ) -> None:
-        """`address` is that of a cluster; "" starts Ray on this machine with `jobs` workers. `patience` returns how
-        many seconds of processor time a batch may take; `report` is called with what a user should know."""
-        self.address, self.jobs, self.patience, self.report = address, jobs, patience, report
+    def __init__(self, address: str, jobs: int, report: Callable[[str], None]) -> None:
+        """`address` is that of a cluster; "" starts Ray on this machine with `jobs` workers. `report` is called with
+        what a user should know."""
+        self.address, self.jobs, self.report = address, jobs, report
+        self.patience: Callable[[list[Any]], float] = lambda batch: _PATIENCE * (1 + len(batch))
         self._processors = 0
         self._last_seen = 0.0  # when there were processors
         self._process: Any = None
         self._connection: Connection | None = None
 
     def map_batches(
-        self, work: Callable[[Shared, list[Item]], Result], shared: Shared, batches: Iterable[list[Item]]
-    ) -> Iterator[Result | FailedItem[Item]]:
-        """Run all batches; yield results in the order of completion."""
+        self, work: Callable[[Shared, list[Item]], Result], shared: Shared, batches: Iterable[list[Item]],
+        files: Iterable[FolderFiles] = (),
+    ) -> Iterator[Result | FailedItem[Item]]:  # fmt: skip
+        """Run all batches; yield results in the order of completion. A worker is given a copy of `files`, if there are
+        any: `shared.use_files` is called with its folder."""
         source, waiting = iter(batches), deque[list[Item]]()
         running: dict[int, list[Item]] = {}
         number, key = 0, ""
@@ -63,7 +85,7 @@ class RayExecutor:
                 if batch is None:
                     break
                 if not key:
-                    key = self._share(shared)
+                    key = self._share(shared, list(files))
                 number += 1
                 self._send(("batch" if len(batch) > 1 else "item", number, key, self._task(work, batch)))
                 running[number] = batch
@@ -86,14 +108,14 @@ class RayExecutor:
                 yield FailedItem(batch[place], reason, out_of_memory)
 
     def _task(self, work: Callable[[Shared, list[Item]], Result], batch: list[Item]) -> bytes:
-        seconds = [self.patience([one]) for one in batch]
-        return pickle.dumps(ray_driver.RemoteTask(work, batch, self.patience(batch), seconds), pickle.HIGHEST_PROTOCOL)
+        seconds, version = [self.patience([one]) for one in batch], ray_driver.program_version()
+        task = ray_driver.RemoteTask(version, work, batch, self.patience(batch), seconds)
+        return pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
 
-    def _share(self, shared: object) -> str:
-        """Give the workers the data that every batch needs, and return its key."""
-        data = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
-        key = blake2b(data, digest_size=16).hexdigest()
-        self._send(("share", 0, key, data))
+    def _share(self, shared: object, files: list[FolderFiles]) -> str:
+        """Give the workers what every batch needs, and return its key."""
+        data, key = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL), secrets.token_hex(16)
+        self._send(("share", 0, key, pickle.dumps((data, files), pickle.HIGHEST_PROTOCOL)))
         return key
 
     def _send(self, message: tuple[str, int, str, bytes]) -> None:

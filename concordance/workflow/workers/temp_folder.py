@@ -19,11 +19,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 
+from concordance.base.errors import NoPermission
+
 _PREFIX = "concordance-"
-_NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` names them
+_NAME_LENGTH = 8
+_NAME = re.compile(_PREFIX + rf"[a-z0-9_]{{{_NAME_LENGTH}}}")  # as `tempfile` names them
 # The names that builds give to unfinished files.
 _UNFINISHED_FILE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")
 _ALIVE = "alive"
+_OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NEW = 60.0  # seconds after which an empty folder without a lock is removed: its run was killed before locking it
 _OLD = 86_400.0  # the same for a folder with content: its run could not create a lock
 _TRIES = 10
@@ -51,6 +55,28 @@ def process_folder() -> str:
     atexit.register(stack.close)
     parent = tempfile.gettempdir()
     return stack.enter_context(folder(parent if len(os.fsencode(parent)) <= _SHORT else "/tmp"))  # noqa: S108
+
+
+def shared_path(key: str) -> str:
+    """Return the path of the folder that processes of this machine share; its name begins a key, in hexadecimal."""
+    return os.path.join(tempfile.gettempdir(), f"{_PREFIX}{key[:_NAME_LENGTH]}")
+
+
+def shared_folder(key: str) -> str:
+    """Create a folder that this process shares with others of this user, until the last of them ends."""
+    path = shared_path(key)
+    for _ in range(_TRIES):
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+        if not _is_own_folder(path):
+            break
+        with suppress(FileNotFoundError):  # another run took it for a leftover in the moment before it was locked
+            lock = os.open(os.path.join(path, _ALIVE), _OPEN | os.O_CREAT)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            if os.path.lexists(os.path.join(path, _ALIVE)):
+                return path
+            os.close(lock)
+    raise NoPermission(f"{path} cannot be created", "Remove it")
 
 
 def sweep(parent: str) -> None:
@@ -121,7 +147,7 @@ def _lock(path: str, flags: int) -> int | None:
     """Lock a folder and return the descriptor; None if there is no lock file and none can be created. BlockingIOError
     if another run holds the lock."""
     try:
-        handle = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | flags)
+        handle = os.open(os.path.join(path, _ALIVE), _OPEN | flags)
     except OSError:
         return None
     try:

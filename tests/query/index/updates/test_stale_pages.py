@@ -161,13 +161,13 @@ def test_a_value_that_comes_out_equal_makes_no_page(tmp_path: Path, monkeypatch:
     """That one of its users uses one file less is read to find the files related to a file, but seldom changes them."""
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
     root, made = tmp_path / "repo", list[Subject]()
-    plain = page_writer.PageWriter.write_subject
+    plain = page_writer.render_subject
 
-    def write_subject(self: page_writer.PageWriter, kind: str, subject: str) -> object:
-        made.append((kind, subject))
-        return plain(self, kind, subject)
+    def render_subject(index: Index, render: page_writer.Render, subject: Subject) -> page_writer.RenderedSubject:
+        made.append(subject)
+        return plain(index, render, subject)
 
-    monkeypatch.setattr(page_writer.PageWriter, "write_subject", write_subject)
+    monkeypatch.setattr(page_writer, "render_subject", render_subject)
 
     def pages(files: dict[str, str]) -> dict[str, bytes]:
         made.clear()
