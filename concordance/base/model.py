@@ -62,13 +62,18 @@ class TestConventions:
     # The indices of the symbols that are tests, given a file's facts and its path; None: its tests are not recognised.
     find: Callable[[FileFacts, str], list[int]] | None = None
     beside_code: bool = False  # True if tests are also in the files that they test, False if only in test files
-    whole_files: bool = False  # True if tests have no names of their own, so that a whole test file counts as one
+    # If tests have no names of their own, so that a whole file counts as one: True if the file of a path is a test.
+    is_whole_test: Callable[[str], bool] | None = None
     # Given the path of a test file, a function from a test's qualified name, or "" for the whole file, to the command
     # that runs it; None if no file says how to run it.
     command: Callable[[RunnerFiles, str], Callable[[str], str] | None] | None = None
     settings: tuple[str, ...] = ()  # names of the files that `command` reads, and endings: ".cmake"
     # True if a class is run by itself, given its name and its bases as written; the tests of others run in subclasses.
     is_test_class: Callable[[str, Sequence[str]], bool] | None = None
+
+    def is_test_file(self, category: str, path: str) -> bool:
+        """True if a file counts as a test as a whole."""
+        return category == Category.TEST and self.is_whole_test is not None and self.is_whole_test(path)
 
     def tests_in(self, facts: FileFacts, category: str, path: str) -> list[int]:
         """Return the indices of a file's symbols that are tests, by the rules that test runners use."""
@@ -114,6 +119,7 @@ class Language:
     imports_by_name: bool = False  # True if what is imported is a name, and linked as one
     import_verb: str = "imports"
     base_verb: str = "extends"  # what a type does with its bases
+    heir_verb: str = "extended"  # what is done to a base
     heir_noun: tuple[str, str] = ("subclass", "subclasses")  # a type that does so, and several
     write_import: Callable[[Import], str] | None = None  # an import as one would write it for one name
     reexports: bool = False  # True if a file can offer what it imports under its own name

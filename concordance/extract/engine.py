@@ -38,6 +38,7 @@ _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
 _SMALL_KINDS = frozenset(
     (Kind.FIELD, Kind.VARIABLE, Kind.CONSTANT, Kind.ENUMERATOR, Kind.MACRO, Kind.TYPE, Kind.FUNCTION)
 )
+_WHOLE = TYPE_KINDS | {Kind.FUNCTION, Kind.METHOD}
 _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT))
 # A comment above an assignment that begins with such a verb says what is done there, not what the variable is.
 _SAYS_STEP = re.compile(
@@ -164,6 +165,9 @@ def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
                 above = ""
             if above and "\n" not in above and definition.kind in TYPE_KINDS:
                 above = "\n\n".join(filter(None, (comments.apart(line, definition.name), above)))
+            if not above and line not in defined and definition.kind in _WHOLE:
+                above = comments.block_apart(line)
+                defined.update((line - 1,) if above else ())
             definition.doc = above or comments.beside(source.line(definition.at))
         if definition.kind not in (Kind.NAMESPACE, Kind.MODULE):
             defined.add(line)

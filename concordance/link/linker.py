@@ -198,13 +198,13 @@ class Linker:
 
     def _package_file(self, paths: tuple[str, ...], used: set[int]) -> str:
         """Return the file that stands for an imported package: the only one, or, if nothing in the package is used by
-        name, the one that is named like its folder; "" if the files that are used stand for it."""
+        name, the one that is named like its folder; "" if there is none, or the files that are used stand for it."""
         if len(paths) < 2:
             return paths[0] if paths else ""
         if any(self.world.number.get(path) in used for path in paths):
             return ""
         folder = paths[0].rpartition("/")[0].rpartition("/")[2]
-        return next((path for path in paths if path.rpartition("/")[2].partition(".")[0] == folder), paths[0])
+        return next((path for path in paths if path.rpartition("/")[2].partition(".")[0] == folder), "")
 
     def _is_type(self, identity: int) -> bool:
         owner, symbol = self.world.owner(identity)

@@ -116,6 +116,11 @@ def _without_tool_lines(words: str) -> str:
     return "\n".join(line for line in words.split("\n") if not _TOOL_LINE.match(line) and "-*-" not in line).strip()
 
 
+_TAG = re.compile(
+    rb"^[ \t*]*@(?:param|arg|returns?|throws|type|private|public|protected|api|class|method|function)\b", re.M
+)
+
+
 class Comments:
     """A file's comments, in the order of the text."""
 
@@ -179,6 +184,15 @@ class Comments:
                 break
             found = words if re.search(rf"\b{re.escape(name)}\b", opening) else found
         return found
+
+    def block_apart(self, line: int) -> str:
+        """Return the documentation comment with tags (`/** … @param … */`) that a blank line separates from a line."""
+        at = bisect_left(self.ends, line) - 1
+        if at < 0 or self.ends[at] != line - 2 or self._line(line - 1) or not self.stands_alone(at):
+            return ""
+        start, end = self.spans[at]
+        data = self.source.data
+        return self._read_above(line - 1) if data.startswith(b"/**", start) and _TAG.search(data, start, end) else ""
 
     def is_marked(self, line: int) -> bool:
         """True if the comment that ends on the line above is marked as documentation of what follows: `/**`, `///`."""

@@ -6,6 +6,8 @@ In: a draft with a file's definitions, and the captured nodes. Out: imports of e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Role
@@ -38,7 +40,10 @@ def note_imports(draft: Draft, found: dict[str, list[Node]]) -> None:
         bound.add(_note_required(draft, node))
     for node in found.get("require", ()):
         if node.start_byte not in bound:
-            draft.add_import(node.start_byte, _required(node), form="require")
+            around = node.parent
+            passed_on = around is not None and _is_exports(around.child_by_field_name("left"))
+            name, form = ("*", "export") if passed_on else ("", "require")
+            draft.add_import(node.start_byte, _required(node), name=name, form=form)
     for node in found.get("dynamic", ()):
         draft.add_import(node.start_byte, _unquoted(node), form="dynamic")
 
@@ -143,10 +148,36 @@ def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] |
     common = [node for node in found.get("object", ()) if _note_object(node, starts, exported, local)]
     assigned = [d.name for d in draft.definitions if not d.occurs and d.signature.startswith("module.exports")]
     local.update(dict.fromkeys(assigned))
+    if b"exports" in draft.source.data:
+        local.update(dict.fromkeys(name for name in _exported_names(draft.root) if name != "exports"))
     if not (exported or local or common or "export" in found):
         return None
     draft.exports = tuple(exported)
     return frozenset(local)
+
+
+def _exported_names(root: Node | None) -> Iterator[str]:
+    """Yield the names of what `module.exports` is: those assigned to it, and `a` in `var a = module.exports = …`."""
+    for statement in root.named_children if root is not None else ():
+        values: list[tuple[Node | None, Node | None]] = []
+        if statement.type == "expression_statement":
+            values = [(None, statement.named_children[0] if statement.named_child_count else None)]
+        elif statement.type in ("variable_declaration", "lexical_declaration"):
+            rows = [child for child in statement.named_children if child.type == "variable_declarator"]
+            values = [(row.child_by_field_name("name"), row.child_by_field_name("value")) for row in rows]
+        for name, assigned in values:
+            names, is_export, value = [name], False, assigned
+            while value is not None and value.type == "assignment_expression":
+                left = value.child_by_field_name("left")
+                is_export = is_export or _is_exports(left)
+                names.append(left)
+                value = value.child_by_field_name("right")
+            if is_export:
+                yield from (trees.text(one) for one in (*names, value) if one is not None and one.type == "identifier")
+
+
+def _is_exports(node: Node | None) -> bool:
+    return node is not None and "".join(trees.text(node).split()) in ("module.exports", "exports")
 
 
 def _note_export(

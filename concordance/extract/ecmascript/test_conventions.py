@@ -9,10 +9,22 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from itertools import dropwhile
 
 from concordance.base.model import RunnerFiles, TestConventions
 
 _MANIFEST = "package.json"
+_TEST_NAME = re.compile(r"[.-](?:test|spec|test-d|cy|e2e)\.\w+\Z|(?:^|/)__tests__/")
+# What lies among tests, but is none: data, stand-ins, and what prepares or supports them.
+_SUPPORT = frozenset(
+    ("fixture", "fixtures", "mock", "mocks", "stub", "stubs", "support", "helper", "helpers", "setup", "teardown",
+     "bootstrap", "common", "globals", "register", "env")
+)  # fmt: skip
+# As a part of a name, as in `testUtils.ts`; `utils.js` alone may be the tests of utilities.
+_SUPPORT_PARTS = _SUPPORT | {"util", "utils", "config", "data", "types", "runner"}
+_FOLDERS = _SUPPORT_PARTS | {"testdata", "assets", "snapshots", "public", "lib", "views", "bench"}
+_ROOTS = frozenset(("test", "tests", "spec", "specs", "e2e", "testsuite"))
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _TOOLS = (("jest", "npx jest"), ("vitest", "npx vitest run"), ("mocha", "npx mocha"), ("ava", "npx ava"))
 
 
@@ -41,8 +53,26 @@ def _tool(manifest: bytes) -> str:
     return next((tool for word, tool in _TOOLS if word in names), "npm test --" if script else "")
 
 
+def is_whole_test(path: str) -> bool:
+    """True if a file among tests is one, by its name, as the programs that run tests find them."""
+    *folders, name = path.split("/")
+    words = _words(name.rpartition(".")[0])
+    if _TEST_NAME.search(path):
+        return True
+    inside = list(dropwhile(lambda folder: folder.lower() not in _ROOTS, folders))[1:]
+    if name.startswith(".") or any(not _FOLDERS.isdisjoint(_words(folder)) for folder in inside):
+        return False
+    if words == ["index"] and inside:
+        return False
+    return _SUPPORT.isdisjoint(words) if len(words) == 1 else _SUPPORT_PARTS.isdisjoint(words)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
 def _keys(value: object) -> list[str]:
     return [str(key) for key in value] if isinstance(value, dict) else []
 
 
-CONVENTIONS = TestConventions(whole_files=True, command=_command, settings=(_MANIFEST,))
+CONVENTIONS = TestConventions(is_whole_test=is_whole_test, command=_command, settings=(_MANIFEST,))

@@ -63,6 +63,7 @@ LANGUAGE = Language(
     tests=TestConventions(find=_tests, command=_test_command, settings=("go.mod",)),
     imports_folders=True,
     base_verb="embeds",
+    heir_verb="embedded",
     heir_noun=("type that embeds it", "types that embed it"),
     doc_markup=DocMarkup.GODOC | DocMarkup.BRACKET_LINKS,
     doc_code="go",

@@ -173,6 +173,7 @@ NAMES = """
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
 _TYPES = frozenset((Kind.CLASS, Kind.INTERFACE, Kind.ENUM))
+_CONSTRUCTORS = ("constructor_declaration", "compact_constructor_declaration")
 _ANNOTATIONS = ("annotation", "marker_annotation")
 _COMMENTS = ("line_comment", "block_comment")
 
@@ -267,7 +268,8 @@ def _describe(source: Source, node: Node, definition: Definition) -> None:
         definition.bases = _bases(node)
     elif kind == "formal_parameter":
         definition.modifiers += ("component",)
-    elif kind in ("method_declaration", "constructor_declaration"):
+    elif kind in ("method_declaration", *_CONSTRUCTORS):
+        definition.binds = kind not in _CONSTRUCTORS
         generic = node.child_by_field_name("type_parameters")
         if generic is not None:
             definition.opens = (generic.start_byte, node.end_byte)

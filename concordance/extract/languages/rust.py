@@ -386,6 +386,7 @@ LANGUAGE = Language(
     imports_by_name=True,
     reexports=True,
     base_verb="implements",
+    heir_verb="implemented",
     heir_noun=("type that implements it", "types that implement it"),
     doc_markup=DocMarkup.MARKDOWN | DocMarkup.RUSTDOC | DocMarkup.BRACKET_LINKS,
     doc_code="rust",

@@ -80,6 +80,7 @@ class Definition:
     occurs: bool = True  # whether the name is written at `at`; a synthetic name ("constructor") is not
     place: int = -1  # index among the file's symbols, set once all are collected
     nests: bool = True  # whether definitions inside its range are its children
+    binds: bool = True  # whether its name stands for it in the scope around it; that of a constructor does not
     owner: Definition | None = None  # its parent, if that is not the enclosing definition
 
 
@@ -330,7 +331,8 @@ class Draft:
         self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int], width: int
     ) -> tuple[set[int], set[int]]:
         """Return the names that each scope declares, and those that it declares global."""
-        own = {d.at for d in self.definitions if d.occurs and not d.within and d.at not in self.members} | self.bound
+        bind = (d for d in self.definitions if d.occurs and d.binds and not d.within)
+        own = {d.at for d in bind if d.at not in self.members} | self.bound
         sent = self.sent
         globals_, nonlocals = set(), set()
         declared: set[int] = set()

@@ -18,7 +18,7 @@ from concordance.base.model import MAX_CANDIDATES, Bridge, Trust
 from concordance.extract.registry import language_of
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.languages import import_linkers
-from concordance.link.paths.tree import join_path
+from concordance.link.paths.tree import join_path, shared_prefix_length
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 _BUILD_FILES = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
@@ -40,6 +40,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     files = _FilesByEnd(context)
     for one in stated:
         found, by = files.named(one)
+        found = _nearest(found, one.file.path)
         others = [path for path in found if path != one.file.path]
         most = _MAX_MATCHES if by == _MATCHED else MAX_CANDIDATES
         if not others or len(others) < len(found) or len(found) > most:
@@ -157,6 +158,15 @@ class _FilesByEnd:
     def _ending(paths: list[str] | tuple[()], word: str) -> list[str]:
         """Return the paths that end with `word`, with or without the extension; a package file counts as its folder."""
         return [path for path in paths if f"/{path}".endswith(f"/{word}") or f"/{_bare(path)}".endswith(f"/{word}")]
+
+
+def _nearest(paths: list[str], user: str) -> list[str]:
+    """Return the one of several files that shares more folders with its user than the others; all if none does."""
+    if len(paths) < 2 or user in paths:
+        return paths
+    shared = [shared_prefix_length(_folder_of(user), path) for path in paths]
+    best = max(shared)
+    return [paths[shared.index(best)]] if best and shared.count(best) == 1 else paths
 
 
 def _folder_of(path: str) -> str:

@@ -38,10 +38,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def names(world: LinkWorld) -> SimpleResolver:
     """Return the name resolver."""
-    return SimpleResolver(world, LANGUAGES, package=_package)
+    return SimpleResolver(world, LANGUAGES, package=_package_key)
 
 
-def _package(folder: str) -> str:
+def _package_key(folder: str) -> str:
     """Return what the folders of one package have in common: a module's roots, such as those of tests, are one."""
     return _SOURCE_ROOT.sub(r"\1", folder, count=1)
 
@@ -92,9 +92,11 @@ class _Classes:
         return sorted(found, key=lambda one: (-shared_prefix_length(folder, one), one)) if len(found) > 1 else found
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
-        """Return the files of a package, from the nearest root."""
+        """Return the files of a package: of the nearest root, and of the other roots of its module; tests come last."""
         folders = self._folders(folder, parts)
-        return tuple(filter(_is_code, self._tree.by_folder[folders[0]])) if folders else ()
+        same = (one for one in folders if _package_key(one) == _package_key(folders[0]))
+        ordered = sorted(same, key=lambda one: "/test" in f"/{one}")
+        return tuple(path for one in ordered for path in self._tree.by_folder[one] if _is_code(path))
 
     def _second(self, folder: str, parts: list[str]) -> Target | None:
         """Return a class that is defined in another class's file."""

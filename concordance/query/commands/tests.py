@@ -149,8 +149,7 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
 
 def _searched(index: Index) -> str:
     whole = sum(
-        category is Category.TEST and language_of(language).tests.whole_files
-        for _, _, language, category in index.file_rows
+        language_of(language).tests.is_test_file(category, path) for _, path, language, category in index.file_rows
     )
     tests = [count_noun(len(index.tests), "test")] if index.tests or not whole else []
     searched = " and ".join([*tests, *([count_noun(whole, "test file")] if whole else [])])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, format_size, join_in_sentence
 from concordance.base.model import Category, File, Kind, Skip
@@ -234,6 +234,8 @@ def _named_by(index: Index, file: File) -> list[Piece]:
 # is the one with the same stem, or else one that this test uses much and few other files use.
 
 
+SUITE_PATTERN = "Test suite"  # the pattern that marks `describe("title", …)`
+_MAX_TITLES = 3
 _SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
 _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
 _MIN_LEAD = 1.2  # least ratio of a test's uses of a file to the number of its users (both logarithmic)
@@ -242,8 +244,11 @@ _MIN_LEAD = 1.2  # least ratio of a test's uses of a file to the number of its u
 def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a summary of the tests in a file; nothing if it contains none."""
     number = ledger(index).tests[file.path]
+    about, is_named = file_under_test(index, file.path) if number or index.is_whole_test(file.path) else ("", False)
+    tested: list[Piece] = [", of " if is_named else ", using ", Ref(To.FILE, about)] if about else []
     if not number:
-        return []
+        titles = suite_titles(index, file)
+        return [f"test suite{'s' if len(titles) > 1 else ''} ", *_quoted_titles(titles), *tested] if titles else []
     names, inside = _suites(facts)
     found: list[Piece] = [count_noun(number, "test")]
     if names:
@@ -259,8 +264,21 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
                 + [*more]
             ),
         ]
-    about, is_named = file_under_test(index, file.path)
-    return [*found, *([", of " if is_named else ", using ", Ref(To.FILE, about)] if about else [])]
+    return [*found, *tested]
+
+
+def suite_titles(index: Index, file: File) -> dict[str, int]:
+    """Return the titles of the suites of a test file whose tests have titles instead of names, with their lines."""
+    if not index.is_whole_test(file.path):
+        return {}
+    rows = [row for row in index.open_file(file.path).facts.patterns if row.pattern == SUITE_PATTERN]
+    return {row.subject: row.line for row in reversed(rows) if row.subject}
+
+
+def _quoted_titles(titles: Collection[str]) -> list[Piece]:
+    names: list[Piece] = [f"“{title}”" for title in list(titles)[::-1][:_MAX_TITLES]]
+    left = len(titles) - len(names)
+    return join_in_sentence([*names, *([f"{left} more"] if left else [])])
 
 
 def _suites(facts: FileOutline) -> tuple[list[str], int]:

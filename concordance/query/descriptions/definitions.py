@@ -158,9 +158,16 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         and (all(group[0] == "macro" for group in heavy) or done[0] == "implements ")
     ):
         return done
-    if [group[0] for group in groups] == ["variable"] or (not heavy and file.language in _SCRIPTS):
+    objects = _objects(facts)
+    groups = [(one, many, [s for s in some if s.key not in objects]) for one, many, some in groups]
+    groups = [group for group in groups if group[2]]
+    if ([group[0] for group in groups] == ["variable"] and not objects) or (not heavy and file.language in _SCRIPTS):
         return []  # a script: its variables do not describe it
     parts: list[list[Piece]] = []
+    for key, times in objects.most_common(2):
+        owner = next(symbol for symbol in facts.symbols if symbol.key == key)
+        name = Ref(To.SYMBOL, file.path, key, owner.name)
+        parts.append(["the object ", name, f" with {count_noun(times, 'method')}"])
     for number, (one, many, symbols) in enumerate(groups[:4]):
         shown = _MAX_NAMES[number] if number < len(_MAX_NAMES) else 0
         parts.append(_named(file.path, one, many, symbols, shown))
@@ -172,6 +179,13 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     for number, part in enumerate(parts):
         found += ([", and " if number == len(parts) - 1 else ", "] if number else []) + part
     return found
+
+
+def _objects(facts: FileOutline) -> Counter[str]:
+    """Return the keys of the variables that hold an object, with the number of methods that the file gives it."""
+    values = {symbol.key for symbol in facts.symbols if symbol.kind in (Kind.VARIABLE, Kind.CONSTANT)}
+    owners = (s.key.rpartition(".")[0] for s in facts.symbols if s.kind == Kind.METHOD and s.parent < 0)
+    return Counter(owner for owner in owners if owner in values)
 
 
 def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], limit: int) -> list[Piece]:

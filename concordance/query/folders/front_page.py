@@ -290,7 +290,7 @@ def test_files(index: Index) -> list[str]:
     """Return the test files of languages whose tests have no names of their own, in which a file counts as a test."""
     return [
         path for path, file in ledger(index).files.items()
-        if file.category == Category.TEST and file.lines and language_of(file.language).tests.whole_files
+        if file.lines and language_of(file.language).tests.is_test_file(file.category, path)
     ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
     found = _FolderUpkeep([], [], {})
     for path in index.files_in(folder):
         index.reads.note(Aspect.TEXT, path)
-        number = ledger(index).tests[path]
+        number = ledger(index).tests[path] or index.is_whole_test(path)
         if number:
             found.tests.append((-number, path))
         rows = testers(index, path)
@@ -80,7 +80,9 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
     if own:
         best = [path for _, path in own]
         total = -sum(number for number, _ in own)
-        items.append(Item([Strong("Tests in it"), f": {count_noun(total, 'test')} in ", *_files(best)]))
+        are_whole = total == len(own) and all(map(index.is_whole_test, best))
+        count = "" if are_whole else f"{count_noun(total, 'test')} in "
+        items.append(Item([Strong("Tests in it"), f": {count}", *_files(best)]))
         commands += _commands(index, best)
     if outside:
         best = [path for path, _ in sorted(outside.items(), key=lambda row: (-row[1], row[0]))]
@@ -95,8 +97,8 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
             )
         )
         commands += _commands(index, best)
-    if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
-        items.append(Item([Strong("Tests"), ": ", *_unreached(index, files)]))
+    if not own and not outside and (unreached := _unreached(index, files)):
+        items.append(Item([Strong("Tests"), ": ", *unreached]))
     items += _builds(index, files) + _owners(worked, len(files))
     blocks: list[Block] = [Items(items)] if items else []
     if commands:
@@ -112,7 +114,9 @@ def _unreached(index: Index, files: Sequence[str]) -> list[Piece]:
     users = {user for path in files for user in index.neighbours.users_of(index.file_id(path))}
     tests = sorted(path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
     if tests:
-        return [*_files(tests), f" {'names' if len(tests) == 1 else 'name'} its definitions; {NOT_FOLLOWED}"]
+        return [*_files(tests), f" {'uses' if len(tests) == 1 else 'use'} it; {NOT_FOLLOWED}"]
+    if all(index.category_of(path) != Category.SOURCE for path in files):
+        return []
     return [f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none found in the repository"]
 
 

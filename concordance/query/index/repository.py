@@ -411,16 +411,19 @@ class Index:
     def has_tests_in(self, path: str) -> bool:
         """True if any tests were found in a file."""
         self.reads.note(Aspect.WORDS, path)
-        return path in self.tests_in
+        return path in self.tests_in or self.is_whole_test(path)
 
     @property
     def has_tests(self) -> bool:
         """True if any tests were found."""
         self.reads.note("all tests", "")
         return bool(self.tests_in) or any(
-            category == Category.TEST and language_of(language).tests.whole_files
-            for _, _, language, category in self.file_rows
+            language_of(language).tests.is_test_file(category, path) for _, path, language, category in self.file_rows
         )
+
+    def is_whole_test(self, path: str) -> bool:
+        """True if a file counts as a test as a whole."""
+        return language_of(self.language_of(path)).tests.is_test_file(self.category_of(path), path)
 
     @shared_property(FILE_USES, Aspect.PATHS)
     def neighbours(self) -> Neighbours:

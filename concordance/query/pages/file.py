@@ -252,5 +252,5 @@ def _no_structure(model: FileModel) -> str:
     if not_analysed(file):  # the overview says so
         return "Definitions are not extracted."
     if model.facts.imports:
-        return f"Imports only: {count_noun(len(model.facts.imports), 'import')}, no definitions."
+        return f"{count_noun(len(model.facts.imports), 'import')}; no definitions found."
     return f"{count_noun(file.lines, 'line')}; no definitions found."

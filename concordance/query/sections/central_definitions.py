@@ -9,6 +9,7 @@ ones. The variable that a log is written through is never one of them.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
 from concordance.base.blocks import Mono, Piece, join_in_sentence
@@ -193,6 +194,12 @@ def explain(model: FileModel, place: int) -> list[Piece]:
     return [" — ", Mono(signature)] if symbol.parameters and len(signature) <= _MAX_SIGNATURE else []
 
 
+def count_implemented(symbol: Symbol) -> int:
+    """Return how many of a class's bases, at the end of the list, it implements: they follow the word in its head."""
+    implemented = symbol.signature.partition(" implements ")[2]
+    return sum(1 for _ in takewhile(implemented.__contains__, reversed(symbol.bases))) if implemented else 0
+
+
 def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
     """Return what a class without documentation extends, and its most used public methods."""
     symbol = model.symbols[place]
@@ -209,7 +216,8 @@ def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
         left = len(names_of_bases) - _MAX_BASES
         shown_bases: list[Piece] = [Mono(base) for base in names_of_bases[: _MAX_BASES + (left == 1)]]
         shown_bases += [f"{left} more"] if left > 1 else []
-        verb = language_of(model.file.language).base_verb
+        all_implemented = count_implemented(symbol) == len(symbol.bases)
+        verb = "implements" if all_implemented else language_of(model.file.language).base_verb
         found += [f", {verb} ", *join_in_sentence(shown_bases)]
     if names:
         shown: list[Piece] = [model.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]

@@ -43,6 +43,7 @@ from concordance.query.markup import markdown
 from concordance.query.names.display_names import find_public_name
 from concordance.query.names.mentions import MentionedNames
 from concordance.query.pages import bridge_page
+from concordance.query.sections.central_definitions import count_implemented
 
 _SMALL_KINDS = frozenset(
     (
@@ -61,7 +62,14 @@ _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not cod
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
 _INSIDE = 6  # callers in the same file that are listed one by one; each of them lists what it calls
 _NAMED_AWAY = 3  # most users in other files that are named
-_USERS = {"called": " callers", "extended": " subclasses", "overridden": " overrides", "used": " users"}
+_USERS = {
+    "called": " callers",
+    "extended": " subclasses",
+    "implemented": " types that implement it",
+    "embedded": " types that embed it",
+    "overridden": " overrides",
+    "used": " users",
+}
 _MAX_FILES = 8  # other files that are listed one by one
 _MIN_REPEATED = 80  # characters from which documentation that was already quoted is not quoted again
 _FIELD = KINDS.index(Kind.FIELD)
@@ -312,7 +320,10 @@ class Structure:
             yield join_with_commas([Mono(one) for one in modifiers])
         bases = self._bases(place)
         if bases:
-            yield [f"{language_of(self.language).base_verb} ", *join_with_commas(bases)]
+            split = len(bases) - count_implemented(symbol)
+            for verb, some in ((language_of(self.language).base_verb, bases[:split]), ("implements", bases[split:])):
+                if some:
+                    yield [f"{verb} ", *join_with_commas(some)]
         over = self.about.overridden.get(place, [])
         if over:
             yield ["overrides ", *join_with_commas([self.about.ref(one) for one in over])]
@@ -382,9 +393,17 @@ class Structure:
         if callers:
             yield self._from(place, callers, "called")
         if heirs:
-            yield self._from(place, [UsePair(one, 0, 0, 1) for one in heirs], "extended")
+            yield self._from(place, [UsePair(one, 0, 0, 1) for one in heirs], self._heir_verb(place, heirs))
         if others:
             yield self._from(place, others, "used")
+
+    def _heir_verb(self, place: int, heirs: Sequence[int]) -> str:
+        """Return what other types do to a type: classes implement an interface, and extend a class."""
+        index = self.about.index
+        is_interface = self.about.symbols[place].kind == Kind.INTERFACE
+        if is_interface and not any(KINDS[index.kinds[one]] == Kind.INTERFACE for one in heirs):
+            return "embedded" if language_of(self.language).heir_verb == "embedded" else "implemented"
+        return language_of(self.language).heir_verb
 
     def _is_local(self, place: int) -> bool:
         """True if it is defined inside of a function."""

@@ -22,12 +22,13 @@ from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import join_commands
 
 MAX_TEST_FILES = 15  # on the page of a file
+_MAX_COMMAND = 300  # characters of a command that names all tests of a file
 TESTS_PART = 2  # the number of the page with all test files
 
 
 def own_tests(model: FileModel) -> list[int]:
     """Return the tests in a file, or the file itself if it is a test as a whole."""
-    if model.file.category == Category.TEST and language_of(model.file.language).tests.whole_files:
+    if language_of(model.file.language).tests.is_test_file(model.file.category, model.path):
         return [model.ids.file]
     return [test for test in model.ids if test in model.index.tests] if model.file.category == Category.TEST else []
 
@@ -75,6 +76,11 @@ def file_commands(model: FileModel) -> list[str]:
         return [_whole_suites(command) for command in commands]
     if commands and all(command.startswith("ctest ") for command in commands):
         return list(dict.fromkeys(_CTEST_NAME.sub(r"'^\1\\.", command) for command in commands))
+    if not commands and model.file.language == "go":  # a file cannot be run without the rest of its package
+        commands = test_commands(model.index, own_tests(model))
+        if sum(map(len, commands)) <= _MAX_COMMAND:
+            return commands
+        commands = []
     return [] if commands else join_commands([model.index.runners.command(model.path, model.file.language, "")])
 
 

@@ -165,8 +165,7 @@ def _put_tests(writer: StoreWriter, every: Sequence[_File], walked: graph.LinkGr
 
 def _whole_file_tests(files: Iterable[_File]) -> dict[int, None]:
     """Return the files that are tests as a whole, in the given order: what they call when they are loaded is tested."""
-    tests = (file for file in files if file.category == Category.TEST)
-    return {file.id: None for file in tests if language_of(file.language).tests.whole_files}
+    return {file.id: None for file in files if language_of(file.language).tests.is_test_file(file.category, file.path)}
 
 
 def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], added: Sequence[int]) -> set[int] | None:

@@ -114,7 +114,7 @@ def find_reaching(
     with index.reads.not_recording():
         among_tests = {path for path in map(index.path_of, loading) if index.category_of(path) == Category.TEST}
         languages = set(map(index.language_of, among_tests))
-    if any(language_of(language).tests.whole_files for language in languages):
+    if any(language_of(language).tests.is_whole_test for language in languages):
         rows += _files(index, walk, loading, category)
     return ReachedSymbols(sorted(rows), walk)
 
@@ -126,7 +126,7 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
         path = index.path_of(identity)
         steps = walk.steps[identity][0]
         if index.category_of(path) == category and (
-            category is not Category.TEST or language_of(index.language_of(path)).tests.whole_files
+            category is not Category.TEST or index.is_whole_test(path)
         ):
             file = index.file_id(path)
             if file not in found or found[file].steps > steps:

@@ -28,7 +28,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Trust
-from concordance.extract.registry import is_prose
+from concordance.extract.registry import is_prose, language_of
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.answers import category_rank
 from concordance.query.index.file_model import FileModel, ref_of
@@ -44,6 +44,7 @@ TITLE = Section.DEPENDENCIES.value
 ORDER = 40
 
 _NAMESAKE = " (perhaps another of this name)"
+_ADDRESS = " (perhaps of another repository)"
 _MAX_IMPORTERS = 12  # importers that are listed one by one
 _MENTIONS = "mentions"  # the bridge of words that name a file
 _MAX_BRIDGE_ENDS = 6  # other ends that are listed one by one
@@ -73,8 +74,9 @@ def _imports(model: FileModel) -> list[Block]:
         origin = target.origin if target is not None else Origin.UNRESOLVED
         path = import_target(model.index, target, 0)
         if path != model.path:  # a document may link to its own sections
+            is_package = target is not None and len(target.paths) > 1 and row.name in ("", "*")
             groups.setdefault(origin, {}).setdefault(row.module or row.name, []).append(
-                _ResolvedImport(row, path, identity)
+                _ResolvedImport(row, path, identity, is_package)
             )
     found: list[Block] = []
     for origin, title in _TITLES.items():
@@ -95,12 +97,15 @@ class _ResolvedImport(NamedTuple):
     row: Import
     path: str  # the file it resolves to; "" if it is outside the repository
     identity: int  # the id of the imported name; 0 if it is unknown
+    is_package: bool  # it resolves to several files
 
 
 def _module(model: FileModel, module: str, rows: list[_ResolvedImport]) -> list[Piece]:
     """Return a module with the names imported from it, and the line of the first import."""
     path = rows[0].path
-    pieces: list[Piece] = [Ref(To.FILE, path, "", module) if path else Mono(module)]
+    is_package = rows[0].is_package and language_of(model.file.language).imports_folders
+    target = Ref(To.INDEX, path.rpartition("/")[0], "", module) if is_package else Ref(To.FILE, path, "", module)
+    pieces: list[Piece] = [target if path else Mono(module)]
     names = [[_name(model, row)] for row in rows if row.row.name]
     if names:
         pieces += [": " if path else " (", *_commas(names), "" if path else ")"]
@@ -306,9 +311,10 @@ def _mentions(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     shown = ordered[: _MAX_BRIDGE_ENDS + (len(ordered) == _MAX_BRIDGE_ENDS + 1)]
     for row in shown:
         path = index.path_of(row.source)
-        several = _NAMESAKE if row.trust == Trust.CANDIDATE else ""
-        line = table.line(row)
-        yield Item([Ref(To.FILE, path, "", path), " ", Line(path, line), " as ", Mono(row.name), several])
+        is_address = row.name.startswith("//")
+        name = row.name.removeprefix("//")
+        guess = (_ADDRESS if is_address else _NAMESAKE) if row.trust == Trust.CANDIDATE else ""
+        yield Item([Ref(To.FILE, path, "", path), " ", Line(path, table.line(row)), " as ", Mono(name), guess])
     if len(ordered) > len(shown):
         yield Item([count_noun(len(ordered) - len(shown), "other file")])
 

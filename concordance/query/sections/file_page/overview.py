@@ -11,6 +11,7 @@ from concordance.base.blocks import (
     Cite,
     Item,
     Items,
+    Line,
     Mono,
     Piece,
     Ref,
@@ -23,6 +24,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
+from concordance.query.descriptions import suite_titles
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.overloads import documented
 from concordance.query.descriptions.quotations import as_sentence
@@ -59,7 +61,18 @@ def blocks(model: FileModel) -> list[Block]:
     users = _users(model)
     if users:
         found.append(Text(users))
+    titles = suite_titles(model.index, model.file)
+    if titles:
+        found = [*_suites(model, titles), *found]
     return found or [Text([_nothing_found(model)])]
+
+
+def _suites(model: FileModel, titles: dict[str, int]) -> list[Block]:
+    """Return the suites of a file whose tests have titles."""
+    shown = sorted(titles.items(), key=lambda row: row[1])[:_MAX_OTHERS]
+    items = [Item([f"“{title}” ", Line(model.path, line)]) for title, line in shown]
+    left = len(titles) - len(shown)
+    return [Text(["Test suites:"]), Items([*items, *([Item([f"{left:,} more"])] if left else [])])]
 
 
 def _nothing_found(model: FileModel) -> str:

@@ -129,7 +129,7 @@ def _test_file(index: Index, path: str, tests: Sequence[int], named: Collection[
 
 
 def _own_tests(model: FileModel) -> Iterator[Block]:
-    if not language_of(model.file.language).tests.whole_files:
+    if language_of(model.file.language).tests.is_whole_test is None:
         yield Text([f"Contains {count_noun(len(own_tests(model)), 'test')}."])
     commands = file_commands(model)
     if commands:
@@ -190,7 +190,8 @@ def _users_of(model: FileModel) -> list[str]:
 def _tests_using(index: Index, paths: Iterable[str]) -> list[str]:
     """Return the test files that use some files."""
     users = {user for path in paths for user in index.neighbours.users_of(index.file_id(path))}
-    return sorted(path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
+    tests = (path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
+    return sorted(path for path in tests if index.has_tests_in(path))
 
 
 def _nearest_tests(model: FileModel, paths: Iterable[str]) -> list[int]:
@@ -253,7 +254,7 @@ def _tests_of_others(model: FileModel, others: str, tests: Sequence[int]) -> Ite
 def _no_code(model: FileModel) -> str:
     """Return what is known about a file for which no calls and no statements were recorded."""
     language = language_of(model.file.language)
-    is_read = language.tests.find is not None or language.tests.whole_files  # else it may have code that was not read
+    is_read = language.tests.find is not None or language.tests.is_whole_test  # else it may have code that was not read
     is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols)
     return "Calls are not extracted." if is_code and not is_read else "It defines no functions that a test could call."
 
