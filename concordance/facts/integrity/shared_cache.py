@@ -139,8 +139,11 @@ def public_address(address: str) -> str:
 
 def _reason(error: Exception) -> str:
     name, code = type(error).__name__, _code_of_s3(error)
-    if isinstance(error, ModuleNotFoundError | ImportError):
-        return "it needs the extra `cache`: pip install 'repo-concordance[cache]'"
+    if isinstance(error, ImportError):
+        needs_extra = "s3fs" in str(error) or "fsspec" in str(error)
+        return "it needs the extra `cache`: pip install 'repo-concordance[cache]'" if needs_extra else str(error)
+    if isinstance(error, ValueError) and str(error).startswith("Protocol not known"):
+        return "fsspec knows no such kind of storage"
     if isinstance(error, PermissionError) or name in ("NoCredentialsError", "PartialCredentialsError"):
         return "access was denied; check the credentials"
     if isinstance(error, ConnectionError | TimeoutError) or "Connect" in name or "Timeout" in name:
