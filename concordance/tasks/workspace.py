@@ -62,7 +62,9 @@ def init(folder: str) -> None:
     except OSError as error:
         raise UserError(f"{folder} cannot be created: {error.strerror}", "Choose another folder") from error
     workspace_file.write_repositories(os.path.abspath(folder), {})
-    click.echo(f"created {escape_hidden(os.path.join(folder, workspace_file.FILE))}")
+    inside = "" if os.path.samefile(folder, ".") else f"cd {folder}; "
+    made = os.path.join(folder, workspace_file.FILE)
+    click.echo(escape_hidden(f"created {made}; next: {inside}concord workspace add PATH..."))
 
 
 @_group.command("add")
@@ -145,7 +147,7 @@ def build(names: tuple[str, ...], folder: str | None, as_json: bool) -> None:
 @_WORKSPACE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def status(folder: str | None, as_json: bool) -> None:
-    """List the repositories, what they provide, and what does not fit: missing folders, versions, packages.
+    """List the repositories, what they provide and require, and what does not fit: missing folders, versions, packages.
 
     \b
     concord workspace status
@@ -173,7 +175,7 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
             yield {"repository": name, "path": place, "problem": "not built", "says": f"{place}: {error}"}
         return
     with catalogue:
-        counts = catalogue.counts()
+        counts, dependencies = catalogue.counts(), catalogue.dependencies()
         for name, place in repositories.items():
             packages = sorted(
                 {
@@ -185,10 +187,11 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
             known = {table: rows.get(name, 0) for table, rows in counts.items()}
             problem = "" if os.path.isdir(place) else "missing"
             problem = problem or ("" if any(known.values()) else "not built, or nothing to share")
-            note = f"{known['name']:,} exported names, {known['use']:,} uses of others; {', '.join(packages[:4])}"
-            says = f"{problem}: {place}" if problem else note.rstrip("; ")
-            yield {"repository": name, "path": place, "problem": problem, "packages": packages, **known, "says": says}
-        for user, provider, wanted, package in catalogue.dependencies():
+            requires = sorted({provider for user, provider, _, _ in dependencies if user == name})
+            row = {"repository": name, "path": place, "problem": problem, "packages": packages, "requires": requires}
+            says = f"{problem}: {place}" if problem else _summary(packages, requires, known["name"])
+            yield {**row, **known, "says": says}
+        for user, provider, wanted, package in dependencies:
             if satisfies(wanted.ecosystem, package.version, wanted.wanted) is False:
                 place = f"{wanted.path}:{wanted.line}"
                 says = f"wants {wanted.name} {wanted.wanted} ({place}), but {provider} has {package.version}"
@@ -196,6 +199,13 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
         for ecosystem, name, providers in catalogue.shared_packages():
             says = f"provides the package {name} ({ecosystem}), and so does {' and '.join(providers[1:])}"
             yield {"repository": providers[0], "problem": "same package", "says": says}
+
+
+def _summary(packages: list[str], requires: list[str], exported: int) -> str:
+    """Return in words what a repository provides, and which others of the workspace it requires."""
+    provided = f"provides {', '.join(packages[:4])}{' …' if len(packages) > 4 else ''}" if packages else ""
+    exports = f"exports {count_noun(exported, 'name')}"
+    return "; ".join(filter(None, (provided, exports, f"requires {', '.join(requires)}" if requires else "")))
 
 
 command: click.Command = _group

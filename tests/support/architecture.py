@@ -125,7 +125,7 @@ What happens on `concord define shop.Cart`.
 
 ## From one repository to another
 
-What happens on `concord define flask:src/flask/cli.py:12:8` in a workspace. [workspaces.md](workspaces.md) gives the
+What happens on `concord define flask:src/flask/cli.py:17:8` in a workspace. [workspaces.md](workspaces.md) gives the
 reasons.
 
 1. Before, `workflow.stages.catalogue.build` updated the store of each repository and derived its entry in the
