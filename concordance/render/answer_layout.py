@@ -9,6 +9,7 @@ column; so each result is a line of its own fields, continued with an indent, an
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,7 +28,8 @@ _COLOURS = {
     "heading": _BOLD, "import": _BLUE, "exact": _GREEN, "via_import": _GREEN, "unique_name": _YELLOW, "candidate": _RED,
 }  # fmt: skip
 _NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
-_PALE = frozenset(("section", "scope", "by", "via"))
+_PALE = frozenset(("scope", "by", "via"))
+_UNSHOWN = frozenset(("section",))  # of the page in the book, which is of use to programs
 _NUMBERS = frozenset(("uses", "distance", "score", "count", "chain"))
 _LABELLED = frozenset((*_NUMBERS, "via", "alias"))  # whose values do not say what they are without a heading
 _LOCATION = ("path", "line", "col")
@@ -67,7 +69,7 @@ class _Pen(NamedTuple):
 
 def layout(answer: Answer, width: int, colours: bool = False, root: str = "") -> Iterator[str]:
     """Yield the lines of an answer; with `root`, locations are links to files below it."""
-    besides = [column for column in answer.columns if column not in _LOCATION and column not in _SOURCE]
+    besides = [column for column in answer.columns if column not in (*_LOCATION, *_SOURCE, *_UNSHOWN)]
     columns = [column for column in besides if any(row[column] not in (None, "", []) for row in answer.rows)]
     source = next((column for column in answer.columns if column in _SOURCE), "")
     place = [column for column in _LOCATION if column in answer.columns]
@@ -137,6 +139,8 @@ def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) 
             text = label + field
             if used + len(_GAP) + _width(text) > width:
                 yield line
+                *above, text = _wrap(text, width - len(_INDENT))
+                yield from (_INDENT + pen.paint(part, style) for part in above)
                 line, used = _INDENT, len(_INDENT)
             else:
                 line, used = line + _GAP, used + len(_GAP)
@@ -167,6 +171,11 @@ def _pad(painted: str, text: str, size: int, right: bool) -> str:
     """Return a painted text with the spaces that bring it to a width."""
     spaces = " " * (size - _width(text))
     return spaces + painted if right else painted + spaces
+
+
+def _wrap(text: str, size: int) -> list[str]:
+    """Return a text as lines of a width; a word that is longer stays whole, since a cut name cannot be copied."""
+    return textwrap.wrap(text, max(size, 1), break_long_words=False, break_on_hyphens=False) or [text]
 
 
 def _cut(text: str, size: int) -> str:

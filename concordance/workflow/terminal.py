@@ -7,6 +7,7 @@ Heavy imports are inside the functions that need them, so that commands start qu
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -26,6 +27,11 @@ from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.store_location import store_path
 
 _CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "would vanish"}
+_ANCHOR = re.compile(r'<a id="[^"]*"></a>')
+_HYPERLINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")  # the targets are pages of the book, which terminals cannot find
+_MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
+_NODE = re.compile(r'^\s*(\w+)\["(.*?)"\]$', re.M)
+_ARROW = re.compile(r'^\s*(\w+(?: & \w+)*) (?:-- ".*?" )?--> (\w+(?: & \w+)*)$', re.M)
 _MAX_STALE_PAGES = 200  # most stale pages that are listed
 _AT_ONCE = 0.4  # seconds before a bar is drawn
 _REDRAW = 0.1  # seconds between two redraws
@@ -126,7 +132,7 @@ def print_summary(
     did += [f"{summary.cached:,} of them from the cache"] if summary.cached else []
     did += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
     did += [f"{summary.removed:,} deleted"] if summary.removed else []
-    _line("files", summary.files, did)
+    _line("files", summary.files, did or ["there is nothing to read yet"] * (not summary.files))
     if summary.skipped:
         _line("", None, [f"not read as text: {_join_counts(summary.skipped)}"])
     if summary.left_out:
@@ -226,15 +232,32 @@ def print_pages(pages: list[str]) -> None:
     if not sys.stdout.isatty():
         click.echo("\n".join(pages), nl=False)
         return
-    import re
-
     from rich.console import Console
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
-    console = Console()
-    with console.pager(styles=True, links=True):
+    styles = {"markdown.code": "cyan", "markdown.code_block": "cyan", "markdown.link_url": "none"}
+    console = Console(theme=Theme(styles))
+    with console.capture() as capture:
         for page in pages:
-            console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", escape_hidden(page))))
+            console.print(Markdown(for_terminal(escape_hidden(page)), hyperlinks=True))
+    os.environ.setdefault("LESS", "-FRX")  # as git does: show colours, and do not wait after a page that fits
+    click.echo_via_pager(_HYPERLINK.sub("", capture.get()).rstrip("\n"))
+
+
+def for_terminal(page: str) -> str:
+    """Return a page without anchors, and with the arrows of its diagrams as a list."""
+    return _MERMAID.sub(lambda found: _arrows(found[1]) or found[0], _ANCHOR.sub("", page))
+
+
+def _arrows(diagram: str) -> str:
+    """Return the arrows of a diagram as a list, an item for each node that has some; "" if there are none."""
+    labels = dict(_NODE.findall(diagram))
+    found: dict[str, list[str]] = {}
+    for left, right in _ARROW.findall(diagram):
+        for node in left.split(" & "):
+            found.setdefault(labels.get(node, node), []).extend(labels.get(one, one) for one in right.split(" & "))
+    return "".join(f"- {node} → {', '.join(used)}\n" for node, used in found.items())
 
 
 def print_answer(answer: Answer, root: str) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from concordance.base.blocks import Diagram, Node
 from concordance.query.answers import Answer, Row
 from concordance.render.answer_layout import layout
+from concordance.render.formats.markdown import mermaid
 from concordance.workflow import terminal
 from tests.support import program, screens
 
@@ -71,10 +75,18 @@ def test_a_column_without_values_is_left_out() -> None:
     assert "via" not in next(layout(Answer(rows, (*COLUMNS, "via"), len(rows)), 200))
 
 
-def _on_terminal(folder: Path, **environment: str) -> str:
+def test_reasons_are_wrapped_between_words() -> None:
+    row: Row = {"path": "a.py", "line": 1, "why": ", ".join(["changed together 9 times"] * 9)}
+    lines = list(layout(Answer([row], ("path", "line", "why"), 1), 60))
+    assert lines[0] == "a.py:1"
+    assert all(line.startswith("    ") and len(line) <= 60 for line in lines[1:])
+    assert " ".join(" ".join(lines[1:]).split()) == row["why"]
+
+
+def _on_terminal(folder: Path, *question: str, **environment: str) -> str:
     ours, theirs = os.openpty()
     running = subprocess.Popen(
-        [program.CONCORD, "define", "Tree"], cwd=folder, stdout=theirs, stderr=subprocess.DEVNULL,
+        [program.CONCORD, *(question or ("define", "Tree"))], cwd=folder, stdout=theirs, stderr=subprocess.DEVNULL,
         env=program.environment(COLUMNS="80", **environment),
     )  # fmt: skip
     os.close(theirs)
@@ -94,3 +106,25 @@ def test_links_and_colours_only_where_they_are_understood(repo: Path) -> None:
     assert "\x1b[" not in _on_terminal(repo, TERM="xterm", NO_COLOR="1")
     assert "\x1b" not in _on_terminal(repo, TERM="dumb")
     assert "\x1b" not in program.concord("define", "Tree", cwd=repo).stdout
+
+
+def test_a_page_goes_through_a_pager_with_colours_but_without_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    paged: list[str] = []
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(click, "echo_via_pager", paged.append)
+    for name, value in (("TERM", "xterm-256color"), ("LESS", "")):
+        monkeypatch.setenv(name, value)
+    for name in ("NO_COLOR", "LESS"):
+        monkeypatch.delenv(name, raising=False)
+    terminal.print_pages(["# A\n\n[`b`](b.py_docs.md) is *c*.\n"])
+    assert os.environ["LESS"] == "-FRX", "as git does; without -R less shows escape sequences as text"
+    assert "\x1b[36mb\x1b[0m" in paged[0]
+    assert "\x1b]8" not in paged[0]
+    assert "b.py_docs.md" not in paged[0]
+
+
+def test_a_diagram_on_a_terminal_is_a_list_of_its_arrows() -> None:
+    nodes = [Node("a", "a/"), Node("b", "b.py"), Node("c", "c.py")]
+    graph = Diagram(nodes, [("a", "b", "3"), ("a", "c", "3"), ("b", "c", "")])
+    shown = terminal.for_terminal(f"x\n\n```mermaid\n{mermaid(graph)}```\n")
+    assert shown == "x\n\n- a/ → b.py, c.py\n- b.py → c.py\n\n"

@@ -44,7 +44,7 @@ from concordance.query.names.import_trail import Hop, TrailFinder
 from concordance.query.search.absence import unread_languages
 from concordance.query.search.entities import ENTITIES, DefinitionRole
 
-_LINE = re.compile(r".+[^:]:\d+")
+_LINE = re.compile(r"(?P<path>.+[^:]):(?P<line>\d+)")
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _VALUE_KINDS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
@@ -102,6 +102,9 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
         written = "" if resolved.resolutions else name_written_at(index, question)
         across = list(_of_entities(index, written)) if written else []
         return ResolvedQuestion(across) if across else resolved
+    begun = _begun_at(index, question)
+    if begun:
+        return ResolvedQuestion([Resolution(place, Trust.EXACT, "definition") for place in begun])
     try:
         question.encode()
     except UnicodeEncodeError:
@@ -118,6 +121,20 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
     best = matches[0].group
     found = [_resolution(match, full, all_)._replace(best=match.group == best) for match in matches]
     return ResolvedQuestion(_by_role(index, question, found))
+
+
+def _begun_at(index: Index, question: str) -> list[SymbolPlace]:
+    """Return the definitions that begin on a line, as answers give it (`PATH:LINE`), without those inside of others."""
+    line = _LINE.fullmatch(question)
+    if line is None:
+        return []
+    try:
+        path = index.file(line["path"]).path
+    except UnknownPath:
+        return []
+    found = [place for place in index.facts.symbols_in(path) if place.line == int(line["line"])]
+    keys = {place.key for place in found}
+    return [place for place in found if place.parent_key not in keys]
 
 
 def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resolution]:
@@ -374,8 +391,15 @@ def _unknown(index: Index, question: str) -> UnknownName:
         return UnknownName(f"{question} is another repository", "Ask in that repository")
     if file is not None:
         return UnknownName(f"{question} is a file", "Give a NAME, or PATH:LINE:COL in that file")
-    if _LINE.fullmatch(question):
-        return UnknownName(f"{question} has no column", "Write PATH:LINE:COL")
+    line = _LINE.fullmatch(question)
+    path = line["path"] if line is not None else question
+    try:
+        path = index.file(path).path
+    except UnknownPath as error:
+        if line is not None or _is_like_path(index, question):
+            return UnknownName(error.message, error.what_to_do)
+    if line is not None:
+        return UnknownName(f"no definition begins at {path}:{line['line']}", "For a name on that line: PATH:LINE:COL")
     last = parts[-1] if parts else question
     there = _sorted(_Match(place, 1) for place in index.facts.symbols_named(last)) if len(parts) > 1 else []
     if there:
@@ -385,9 +409,16 @@ def _unknown(index: Index, question: str) -> UnknownName:
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
         return UnknownName(f"no definition of {question} found", f"{last} is defined: {listed}{more}")
     near = similar_names(index, last)
-    hint = f"Nearest: {', '.join(near)}" if near else f"{count_noun(index.facts.symbol_count(), 'definition')} searched"
     unread = unread_languages(index)
-    return UnknownName(f"no definition of {question} found" + (f"; {unread}" if unread else ""), hint)
+    searched = f"{count_noun(index.facts.symbol_count(), 'definition')} searched" + (f"; {unread}" if unread else "")
+    return UnknownName(f"no definition of {question} found", f"Nearest: {', '.join(near)}" if near else searched)
+
+
+def _is_like_path(index: Index, question: str) -> bool:
+    """True if a question ends like a file of the repository, and has a folder or the name of such a file."""
+    ending = question.rpartition(".")[2]
+    names = [row[1].rpartition("/")[2] for row in index.file_rows if row[1].endswith(f".{ending}")]
+    return "." in question and bool(names) and ("/" in question or question in names)
 
 
 def similar_names(index: Index, name: str) -> list[str]:

@@ -31,7 +31,8 @@ def following(root: str, updates: bool, log: Log) -> AbstractContextManager[None
     """Make sure that there is a store and, if it is to be updated, let it follow the work tree from now on."""
     folder = check_store(root)
     if not os.path.exists(os.path.join(folder, "index.db")):
-        log(f"reading {root} for the first time; its store is {folder}")
+        if os.path.isdir(root):
+            log(f"reading {root} for the first time; its store is {folder}")
         store_update.build(root, None, ignore_progress)
     return updating(root, True, log) if updates else nullcontext()
 

@@ -383,7 +383,10 @@ def test_importers_are_the_other_way_round(repository: Repository) -> None:
         ("", "the question is empty"),
         ("::", "no definition of"),
         ("x" * 5000, "no definition of"),
-        ("app.py:1", "PATH:LINE:COL"),
+        ("app.py:1", "no definition begins at app.py:1. For a name on that line: PATH:LINE:COL"),
+        ("ap.py:1", "the repository has no file ap.py. Nearest: app.py"),
+        ("pkg/sub/deeep.py", "the repository has no file pkg/sub/deeep.py. Nearest: pkg/sub/deep.py"),
+        ("deep.py", "the repository has no file deep.py. Nearest: pkg/sub/deep.py"),
     ],
 )  # fmt: skip
 def test_wrong_questions(made: Path, repository: Repository, asked: str, said: str) -> None:
@@ -395,6 +398,12 @@ def test_wrong_questions(made: Path, repository: Repository, asked: str, said: s
         done = concord("define", "--json", "--no-update", "--", asked, cwd=made, code=2)
         assert said in done.stderr
         assert done.stdout == ""
+
+
+def test_a_line_means_the_definition_that_begins_there(repository: Repository) -> None:
+    for row in repository.symbols("pkg/core.py"):
+        first, *_ = repository.define(f"pkg/core.py:{row['line']}")
+        assert (first["line"], first["trust"]) == (row["line"], "exact")
 
 
 def test_names_of_any_kind_answer_or_are_refused(repository: Repository) -> None:

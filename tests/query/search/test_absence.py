@@ -65,7 +65,7 @@ def test_the_tests_of_such_a_file(made: Path) -> None:
 
 def test_a_name_that_such_a_file_may_define(made: Path) -> None:
     unread = "PHP, Lua and R are recognised but not analysed"
-    assert f"no definition of add found; {unread}" in concord("define", "add", "--no-update", cwd=made, code=2).stderr
+    assert f"definitions searched; {unread}" in concord("define", "add", "--no-update", cwd=made, code=2).stderr
     for command in ("refs", "callers"):
         assert concord(command, "tool.main", "--no-update", cwd=made).stderr.endswith(f"; {unread}\n")
     assert unread in concord("impact", "src/Logger.php", "--no-update", cwd=made).stderr
