@@ -17,6 +17,7 @@ HASKELL = "{-# LANGUAGE CPP,\n    DeriveGeneric #-}\n\n{- |\n   Module      : Te
         ("php", "<?php\n\nclass A {}\n\n/** Only helps the class above. */\nfunction a() {}\n\n/** Another one of these. */\nfunction b() {}\n", ""),
         ("csharp", "using System;\n\n/// The table of all names.\npublic sealed class Table { }\n", "The table of all names."),
         ("r", "#' Take every second row\n#' @export\nsecond <- function(x) x\n\n#' @rdname second\nthird <- function(x) x\n", "Take every second row\n@export"),
+        ("r", "#' Join two tables\nright <- function(x) x\n\n#' Take every row\nleft <- function(x) x\n", "Join two tables"),
         ("ruby", "#!/usr/bin/env ruby\n# Counts the words of a book.\n\nputs 1\n", "Counts the words of a book."),
         ("ruby", "# frozen\nx = 1\n\n# Adds up two numbers.\ndef add(a, b) = a + b\n", ""),
         ("haskell", HASKELL, "The text of a tool."),

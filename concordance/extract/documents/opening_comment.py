@@ -22,6 +22,7 @@ class _Style(NamedTuple):
     opens: str = ""  # for what opens and closes a block comment
     closes: str = ""
     documents: str = ""  # for what begins a documentation comment
+    is_titled: bool = False  # documentation begins with a title, which at the top of a file is that of the file
 
 
 _C = _Style(r"//[/!]?", r"/\*[*!]?", r"\*+/", r"/\*[*!](?!/)|//[/!]")
@@ -30,7 +31,8 @@ _DASH = _Style(r"--+[ ]?\|?", r"\{-(?!#)[ ]?\|?", r"-\}", r"--+[ ]?\||\{-[ ]?\|"
 _STYLES = MappingProxyType(
     {
         **dict.fromkeys(("csharp", "dart", "groovy", "hack", "kotlin", "php", "scala", "solidity", "swift", "zig"), _C),
-        **dict.fromkeys(("crystal", "elixir", "julia", "nim", "perl", "r", "ruby", "tcl"), _HASH),
+        **dict.fromkeys(("crystal", "elixir", "julia", "nim", "perl", "ruby", "tcl"), _HASH),
+        "r": _HASH._replace(is_titled=True),
         **dict.fromkeys(("ada", "elm", "haskell", "purescript"), _DASH),
         "lua": _Style(r"--+", r"--\[=*\[", r"\]=*\]", r"---"),
     }
@@ -95,7 +97,7 @@ def _comments(lines: list[str], style: _Style) -> Iterator[_Comment]:
         block = lines[start:number]
         documents = bool(style.documents and re.match(style.documents, line))
         rest = (one for one in lines[number:] if one.strip() and not _ATTRIBUTE.match(one))
-        alone = is_first and _stands_alone(lines, number)
+        alone = is_first and ((documents and style.is_titled) or _stands_alone(lines, number))
         yield _Comment(_words(block, style), documents, alone, next(rest, ""))
 
 

@@ -86,13 +86,7 @@ def _words(index: Index, position: str) -> list[Piece]:
     return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 
 
-def most_used_definition(index: Index, path: str, public: bool = False) -> UsedDefinition | None:
-    """Return a file's most used definition, a macro only if nothing else is used; None if nothing is.
-
-    `public`: return a private definition only if no public one is used.
-    """
+def most_used_definition(index: Index, path: str) -> UsedDefinition | None:
+    """Return a file's most used definition, a macro only if nothing else is used; None if nothing is."""
     rows = [row for row in used_definitions(index, path) if row.kind in NAMED_KINDS]
-    if public and rows:
-        symbols = outline(index, path).symbols
-        rows.sort(key=lambda row: not symbols[row.place].public)
     return next((row for row in rows if row.kind != Kind.MACRO), next(iter(rows), None))

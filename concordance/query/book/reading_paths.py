@@ -35,7 +35,9 @@ _CONSIDERED = 40  # central files among which those of a path are chosen
 _LONG = 20_000  # characters of documentation; more is not better
 _TYPE = 200  # what a type counts beside its documentation: its members explain it, too
 _DEFINING = TYPE_KINDS | {Kind.FUNCTION, Kind.METHOD}
-_TESTING = re.compile(r"(?:^|/)_?(?:tests?|testing|test_?utils?|test_?helpers?|conftest)(?:/|\.\w+$)")
+_TESTING = re.compile(
+    r"(?:^|/)_?(?:(?:\w+[_-])?tests?|testing|specs?|test_?utils?|test_?helpers?|conftest)(?:/|\.\w+$)"
+)
 _INSTANCE_FILES = 4  # the least files that use the single instance of a type …
 _INSTANCE_CHAPTERS = 2  # … the least other chapters with files that do …
 _INSTANCE_WORDS = 400  # … and the least characters of documentation of such a type

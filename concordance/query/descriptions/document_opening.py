@@ -36,7 +36,8 @@ _RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
 
 
 _ASIDE = re.compile(
-    r"\W*+(?:(?:dual[- ]?)?licen[cs]ed\b|copyright\b|(?:\S++ ){1,6}(?:is|are) (?:dual[- ]?)?(?:licen[cs]ed|released|"
+    r"\W*+(?:we(?:'re|\u2019re| are) .{0,30}\bto (?:announce|introduce|release)\b|announcing\b|"
+    r"(?:dual[- ]?)?licen[cs]ed\b|copyright\b|(?:\S++ ){1,6}(?:is|are) (?:dual[- ]?)?(?:licen[cs]ed|released|"
     r"distributed|covered) (?:under|by)\b|(?:this|the) (?:readme|document|page|file)\b|(?:please )?(?:consider )?"
     r"(?:donat|sponsor|support(?:ing)? (?:us|me|the (?:project|development)|this project))|.{0,80}\b(?:become a "
     r"(?:sponsor|backer|patron)|github sponsors|open ?collective|patreon|buy me a coffee|tidelift)\b|(?:looking for|"

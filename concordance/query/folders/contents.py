@@ -76,7 +76,7 @@ def totals_in_words(folder: Folder) -> list[Piece]:
     """Return the totals of a folder in words: `135 files, 32,855 lines: 134 Python files and 1 document`."""
     much = format_size(folder.size) if not folder.lines else count_noun(folder.lines, "line")
     counts = file_counts_in_words(folder)
-    one = len(folder.nouns) == 1
+    one = len(folder.nouns) < 2
     found: list[Piece] = [f"{counts}, {much}" if one else f"{count_noun(folder.count, 'file')}, {much}: {counts}"]
     if folder.folders and folder.files:
         inside = count_noun(len(folder.files), "file")

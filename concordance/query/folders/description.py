@@ -77,6 +77,8 @@ def _package_documentation(index: Index, folder: str) -> list[Piece]:
 
 def _by_facts(index: Index, folder: Folder) -> list[Piece]:
     """Return a summary of a folder's contents and of what others use most."""
+    if not folder.count:
+        return ["no files"]
     if folder.count == 1:
         path = folders(index).below(folder.path)[0]
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]

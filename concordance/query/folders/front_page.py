@@ -28,26 +28,31 @@ from concordance.base.blocks import (
     count_noun,
     join_in_sentence,
 )
-from concordance.base.model import TYPE_KINDS, Category, Kind
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind
 from concordance.extract.registry import is_analysed, language_of
 from concordance.query.book.chapters import is_code, plan
 from concordance.query.book.key_definitions import (
     KeyDefinition,
     key_definitions_of_folder,
     key_types_of_folder,
-    most_used_definition,
 )
 from concordance.query.book.reading_paths import files_to_read, helps_tests
 from concordance.query.descriptions import describe
+from concordance.query.descriptions.definitions import main_definition
+from concordance.query.descriptions.overloads import documented
+from concordance.query.descriptions.quotations import plain_text
 from concordance.query.folders import UNREAD, Folder, folder_definitions, folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.project_name import readme_of
-from concordance.query.index.file_model import ref_of
+from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
+from concordance.query.sections.central_definitions import rank_definitions
 
 _LEAST_PARTS, _MOST_PARTS = 5, 8
 _LARGE = 0.4  # share of the whole from which on a part is split even if there are enough
+_FLAT = 0.6  # share from which on a folder is split into mere files even if there are a few parts
+_FILL = 8  # by how much smaller a part may be if there are not enough
 _FEW = 3  # parts up to which a folder is split into small pieces
 _SMALL = 0.02  # share of the whole below which a folder or file is not a part
 _CONCEPTS = 8
@@ -59,12 +64,22 @@ _TESTS = 3  # languages for which a command is shown
 _SUPPORT = re.compile(  # files that most others use, but that do not show how a part works
     r"(?:^|/)_?(?:errors?|exceptions?|utils?|utilities|helpers?|compat|constants?|types|typing|common|version)\.\w+$"
 )
+_BEGINNINGS = (TYPE_KINDS | EXECUTABLE_KINDS | {Kind.TYPE}) - {Kind.MACRO}
+_TYPE_WEIGHT = 2  # of the files that use a type, beside those that use a function
+_END_OF_LIFE = re.compile(  # what undoes the work of something else
+    r"(?:^|_|(?<=[a-z]))(?:[Ff]ree|[Dd]estroy|[Dd]elete|[Rr]elease|[Dd]ispose|[Dd]einit|[Tt]eardown|[Cc]leanup|[Uu]nref)\Z"
+)
 _ERROR = re.compile(r"(?:Error|Exception|Warning)\Z")
+_NOT_FOR_USERS = re.compile(r"\W*(?:internal|private|deprecated|obsolete|do not use)\b", re.I)
 _BUILDS = (
     "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "CMakeLists.txt", "Makefile", "BUILD.bazel",
     "pom.xml", "build.gradle", "build.gradle.kts", "meson.build", "configure.ac", "Kconfig", "composer.json",
-    "DESCRIPTION", "Dockerfile",
+    "DESCRIPTION", "Gemfile", "Rakefile", "mix.exs", "Package.swift", "build.sbt", "build.zig", "dune-project",
+    "stack.yaml", "Dockerfile",
 )  # fmt: skip
+_IN_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|fixtures?)/")
+_BUILD_ENDINGS = (".cabal", ".gemspec", ".sln", ".rockspec")  # of files that are named like the project
+_MAX_HEADING = 5  # words of a heading that names a topic; a longer one is about one case
 _GUIDES = re.compile(r"(?:contributing|architecture|hacking|development|developing|design|glossary)[^/]*\.\w+$", re.I)
 _HOME = re.compile(
     r"(?:^|/)_?(?:index|readme|contents|intro|introduction|overview|(?:user[-_ ]?)?guide|getting[-_ ]started|"
@@ -73,12 +88,16 @@ _HOME = re.compile(
 _DOCUMENTATION = re.compile(
     r"(?:docs?|documentation|manual|guides?|book|handbook|website|www|site|wiki|vignettes|tutorials?)\Z", re.I
 )
-_AROUND = frozenset(("scripts", "script", "ci", "hack", "fuzz", "benchsuite"))  # tools of the project itself
+_AROUND = re.compile(  # tools of the project itself, and its website
+    r"(?:scripts?|ci|hack|fuzz|benchsuite|website|www|docs?|documentation)\Z|.*\.(?:config|conf|setup)\.\w+\Z"
+)
 _TOPICS = (  # headings of a README, by what a reader wants
-    ("Use", re.compile(r"(?:quick ?start|getting started|(?:basic )?usage|(?:simple )?examples?\b|how to use)", re.I)),
+    ("Use", re.compile(
+        r"(?!.*\bcontribut)(?:quick ?start|getting started|(?:basic )?usage|(?:simple )?examples?\b|how to use)", re.I
+    )),
     ("Install", re.compile(r"install", re.I)),
-    ("Build", re.compile(r"(?:build|compil)", re.I)),
-    ("Test", re.compile(r"(?:running )?(?:the )?.{0,20}\btests?\b", re.I)),
+    ("Build", re.compile(r"(?:how to )?(?:build(?:ing)?\b(?! (?:status|template))|compil(?:e|ing)\b(?! time))", re.I)),
+    ("Test", re.compile(r"(?:(?:how to )?run(?:ning)? .{0,20}\btests?\b|(?:unit )?tests?\Z|testing\b)", re.I)),
     ("Contribute", re.compile(r"(?:contribut|developing|development(?! (?:version|build|release)))", re.I)),
 )  # fmt: skip
 
@@ -97,14 +116,18 @@ _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.KEY, Kind.FIELD))
 def main_parts(index: Index) -> list[MainPart]:
     """Return the main parts of the repository, heaviest first."""
     total = sum(part.weight for part in _inside(index, "", 0.0)) or 1.0
-    parts = _inside(index, "", total)
+    parts, opened = _inside(index, "", total), [""]
     while True:
         large = next((part for part in parts if part.is_folder and _splits(index, part, total, len(parts))), None)
         if large is None or (len(parts) >= _LEAST_PARTS and large.weight < _LARGE * total):
             break
         inner = _inside(index, large.path, total)
+        opened.append(large.path)
         parts = sorted([part for part in parts if part is not large] + inner, key=_heaviest_first)
-    return parts[:_MOST_PARTS]
+    known = {*opened, *(part.path for part in parts)}
+    small = (part for folder in opened for part in _inside(index, folder, total / _FILL) if part.path not in known)
+    filled = sorted(small, key=_heaviest_first)[: max(0, _LEAST_PARTS - len(parts))]
+    return [*parts[:_MOST_PARTS], *filled]
 
 
 def _heaviest_first(part: MainPart) -> tuple[float, str]:
@@ -114,8 +137,14 @@ def _heaviest_first(part: MainPart) -> tuple[float, str]:
 def _splits(index: Index, part: MainPart, total: float, others: int) -> bool:
     """True if a folder can be split into parts that are at least half of it, or if there is hardly anything else."""
     inner = _inside(index, part.path, total)
+    is_flat = not any(one.is_folder for one in inner)
+    if is_flat and others >= _FEW and part.weight < _FLAT * total:
+        return False
     is_covered = 2 * sum(one.weight for one in inner) >= part.weight
-    return (len(inner) > 1 and (is_covered or others < _FEW)) or (len(inner) == 1 and inner[0].is_folder and is_covered)
+    if len(inner) > 1:
+        return is_covered or others < _FEW
+    is_described = part.weight < _LARGE * total and _is_quoted(describe_folder(index, part.path))
+    return len(inner) == 1 and inner[0].is_folder and is_covered and not is_described
 
 
 def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
@@ -123,15 +152,21 @@ def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
     every, book_plan = folders(index).all, plan(index)
     found = [
         MainPart(path, True, book_plan.weight(path)) for path in every[folder].folders
-        if _has_code(every[path]) and not helps_tests(f"{path}/") and every[path].name not in _AROUND
+        if _has_code(every[path]) and not helps_tests(f"{path}/") and not _is_around(every[path].name)
     ]  # fmt: skip
     files = ledger(index).files
     found += [
         MainPart(path, False, book_plan.file_weight(path)) for path in every[folder].files
         if files[path].category == Category.SOURCE and not helps_tests(path)
+        and not _is_around(path.rpartition("/")[2])
     ]  # fmt: skip
     large = (part for part in found if part.weight >= _SMALL * total)
     return sorted((part for part in large if _defines_something(index, part)), key=_heaviest_first)
+
+
+def _is_around(name: str) -> bool:
+    """True for a file or folder that serves the project itself: scripts, settings, build files, its website."""
+    return name.startswith(".") or name in _BUILDS or name.endswith(_BUILD_ENDINGS) or _AROUND.match(name) is not None
 
 
 def _has_code(folder: Folder) -> bool:
@@ -164,6 +199,7 @@ def parts_table(index: Index) -> list[Block]:
             rows.append([[name], describe(index, part.path), _main_definition(index, part.path)])
     if len(rows) < 2:
         return []
+    rows.sort(key=lambda row: _NOT_FOR_USERS.match(plain_text(row[1])) is not None)  # those come last
     where = [Text(["The following parts are all in ", Ref(To.INDEX, common, "", common), "."])] if common else []
     return [*where, Table(["Part", "What it does", "Begin with"], rows)]
 
@@ -184,31 +220,60 @@ def _first_file(index: Index, folder: str) -> list[Piece]:
 
 
 def _main_definition(index: Index, path: str) -> list[Piece]:
-    used = most_used_definition(index, path, public=True)
-    return [ref_of(index, used.id, short=True)] if used is not None else []
+    """Return a link to the definition of a file to begin with: a public one that others use, else a main function."""
+    one = FileModel(index, path)
+    ranked = [(row, one.symbols[row.place]) for row in rank_definitions(one)]
+    shown = [
+        (row, symbol) for row, symbol in ranked
+        if symbol.kind in _BEGINNINGS and not row.is_private and not symbol.name.startswith("_")
+        and not _ERROR.search(symbol.name) and not _END_OF_LIFE.search(symbol.name)
+    ]  # fmt: skip
+    shown = [(row, symbol) for row, symbol in shown if row.files] or [
+        (row, symbol) for row, symbol in ranked if symbol.name == "main"
+    ]
+    shown.sort(
+        key=lambda pair: (
+            -pair[0].files * (_TYPE_WEIGHT if pair[1].kind in TYPE_KINDS else 1),
+            not one.symbols[documented(one.symbols, pair[0].place)].doc,
+        )
+    )
+    if shown:
+        return [one.own(shown[0][0].place, shown[0][1].name)]
+    main = main_definition(index, one.file, outline(index, path))
+    return [Ref(To.SYMBOL, path, main.key, main.name)] if main is not None else []
 
 
 def concepts(index: Index) -> list[Block]:
     """Return the definitions that most files use and that their authors explain: types, then functions.
 
-    Where few are explained, the types that most files use are added, unless most of the code cannot be read.
+    Where that leaves room, types are added that as many files use, if most of the code can be read.
     """
     root = folders(index).all[""]
     explained = [row for row in _public(index, key_definitions_of_folder(index, root, _CONSIDERED)) if row.words]
     central = [row for row in explained if not _is_support(row)]
     central.sort(key=lambda row: row.kind not in TYPE_KINDS)
     chosen = (central if len(central) >= _CONCEPTS // 2 else explained)[:_CONCEPTS]
-    if len(chosen) < _CONCEPTS // 2 and _is_mostly_analysed(index):
+    if not _is_mostly_analysed(index):
+        return []
+    if len(chosen) < _CONCEPTS:
         names = {row.name for row in chosen}
+        least = min((row.times for row in chosen), default=0) if len(chosen) >= _CONCEPTS // 2 else 0
         others = [row for row in _public(index, key_types_of_folder(index, root, _CONSIDERED)) if row.name not in names]
-        added = others[: _CONCEPTS - len(chosen)]
-        chosen = sorted([*chosen, *added], key=lambda row: (-row.times, row.name))
+        added = [row for row in others if row.times >= least and not _is_support(row)][: _CONCEPTS - len(chosen)]
+        chosen = sorted([*chosen, *added], key=lambda row: (row.kind not in TYPE_KINDS, -row.times, row.name))
     return [Items([_concept(index, row) for row in chosen])] if chosen else []
 
 
+def _is_quoted(words: Pieces) -> bool:
+    """True if a description is a quotation of an author."""
+    return bool(words) and words[0] == "“"
+
+
 def _is_support(row: KeyDefinition) -> bool:
-    """True if many files use a definition, but nobody begins with it: an error, or what stands among the utilities."""
-    return _SUPPORT.search(row.path) is not None or _ERROR.search(row.name) is not None
+    """True if many files use a definition, but nobody begins with it: an error, a utility, or what its author says is
+    internal."""
+    is_internal = _NOT_FOR_USERS.match(plain_text(row.words))
+    return (_SUPPORT.search(row.path) or _ERROR.search(row.name) or is_internal) is not None
 
 
 def _public(index: Index, rows: Sequence[KeyDefinition]) -> list[KeyDefinition]:
@@ -263,14 +328,15 @@ def build_and_test(index: Index) -> list[Block]:
     items = [
         Item([Strong(topic), ": ", *join_in_sentence(topics[topic])]) for topic in ("Use", "Install") if topic in topics
     ]
-    builds = [Ref(To.FILE, path, "", path) for path in _BUILDS if path in files][:_MOST_BUILDS]
+    root = folders(index).all[""]
+    named = [path for path in root.files if path.endswith(_BUILD_ENDINGS)]
+    builds = [Ref(To.FILE, path, "", path) for path in (*named, *_BUILDS) if path in files][:_MOST_BUILDS]
     if topics.get("Build") or builds:
         items.append(Item([Strong("Build"), ": ", *join_in_sentence([*topics.get("Build", []), *builds])]))
-    root = folders(index).all[""]
     blocks: list[Block] = []
     whole = test_files(index)
+    inner = [folders(index).all[path] for path in root.folders]
     if root.tests or whole:
-        inner = [folders(index).all[path] for path in root.folders]
         where = [
             folder for folder in inner if folder.mostly(Category.TEST) and folder.tests > root.tests * _SHARE_OF_TESTS
         ]
@@ -283,6 +349,10 @@ def build_and_test(index: Index) -> list[Block]:
         commands = _commands(index)
         items.append(Item([Strong("Test"), ": ", *pieces, *(["; to run some of them:"] if commands else [])]))
         blocks = [Code("\n".join(commands) + "\n", "bash")] if commands else []
+    else:  # tests that cannot be counted
+        unread = [Ref(To.INDEX, folder.path, "", folder.path) for folder in inner if helps_tests(f"{folder.path}/")]
+        if unread or "Test" in topics:
+            items.append(Item([Strong("Test"), ": ", *join_in_sentence([*topics.get("Test", []), *unread])]))
     return [Items(items), *blocks] if items else []
 
 
@@ -331,7 +401,8 @@ def _topics(index: Index) -> dict[str, list[Piece]]:
     for symbol in outline(index, readme).symbols if readme else ():
         if symbol.kind == Kind.HEADING:
             topic = next((name for name, pattern in _TOPICS if pattern.match(symbol.name)), "")
-            if topic and len(found.setdefault(topic, [])) < 2:
+            is_short = len(symbol.name.split()) <= _MAX_HEADING
+            if topic and is_short and len(found.setdefault(topic, [])) < 2:
                 found[topic].append(Ref(To.FILE, readme, symbol.name, symbol.name, False))
     return found
 
@@ -342,7 +413,8 @@ def _commands(index: Index) -> list[str]:
     found: dict[str, str] = {}
     counts = [*ledger(index).tests.items(), *((path, 0) for path in test_files(index))]
     files = ledger(index).files
-    for path, _ in sorted(counts, key=lambda row: (-row[1], -files[row[0]].lines, row[0])):
+    own = [row for row in counts if not _IN_EXAMPLE.search(row[0])]
+    for path, _ in sorted(own or counts, key=lambda row: (-row[1], -files[row[0]].lines, row[0])):
         language = index.language_of(path)
         if language not in found:
             command = index.runners.command(path, language, "")

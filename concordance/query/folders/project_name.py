@@ -101,7 +101,7 @@ _MANIFESTS: tuple[tuple[str, Callable[[str], Iterator[str]]], ...] = (
     ("composer.json", _composer),
     ("description", _matching(r"^Package:[ \t]*(\S+)")),
     ("*.cabal", _matching(r"^(?i:name):[ \t]*(\S+)")),
-    ("*.gemspec", _matching(r"\.name[ \t]*=[ \t]*[\"']([\w.-]+)[\"']")),
+    ("*.gemspec", _matching(r"(?:\.name[ \t]*=|Specification\.new[ (])[ \t]*[\"']([\w.-]+)[\"']")),
     ("*.rockspec", _matching(r"^package[ \t]*=[ \t]*[\"']([\w.-]+)[\"']")),
     ("mix.exs", _matching(r"\bapp:[ \t]*:(\w+)")),
     ("package.swift", _matching(r"\bname:[ \t]*\"([\w.-]+)\"")),

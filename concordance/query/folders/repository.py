@@ -54,6 +54,9 @@ def root_index(index: Index) -> Iterator[Block]:
     if words is not None:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
+    if not root.count:
+        yield Text(["The repository has no files."])
+        return
     whole = test_files(index)
     tests = f" and {tests_in_words(root.tests, whole)}" if root.tests or whole else ""
     symbols = folder_definitions(index).all[""].kinds.total()

@@ -101,3 +101,52 @@ def test_files_without_definitions_are_no_parts(tmp_path: Path) -> None:
     page = (tmp_path / ".concordance" / "book" / "index.md").read_text()
     parts = page.split("## Main Parts")[1].split("\n## ")[0]
     assert "src" in parts and "huge" not in parts and "profile" not in parts
+
+
+def test_the_definition_to_begin_with_is_public_and_no_end_of_something(tmp_path: Path) -> None:
+    names = ("tree_free", "TreeError", "_Hidden", "tree_new")
+    code = "def tree_free(): ...\n\n\nclass TreeError(Exception): ...\n\n\nclass _Hidden: ...\n\n\ndef tree_new():\n"
+    uses = f"from {{}} import {', '.join(names)}\n\nprint({', '.join(f'{name}()' for name in names)})\n"
+    write(
+        tmp_path,
+        {"tree.py": f'{code}    """Make a tree."""\n', "run.py": functions("run", 9) + "def main():\n    run_1()\n",
+         **{f"use{n}.py": uses.format("tree") for n in range(3)}},
+    )  # fmt: skip
+    parts = section(tmp_path, "Main Parts")
+    assert re.search(r"^\| \[`tree.py`\].* \| \[`tree_new`\]\S* \|$", parts, re.M)
+    assert re.search(r"^\| \[`run.py`\].* \| \[`main`\]\S* \|$", parts, re.M)
+
+
+def test_parts_serve_users_and_internal_ones_come_last(tmp_path: Path) -> None:
+    inside = '"""Internal: do not import this."""\n\n'
+    names = ("one", "two", "three", "four")
+    write(
+        tmp_path,
+        {"lib/depths.py": inside + functions("depth", 60), **{f"lib/{name}.py": functions(name, 40) for name in names},
+         "website/pages.js": "export function page() {}\n" * 900, ".yarn/tool.js": "export function tool() {}\n" * 900,
+         "typing_tests/check.py": functions("check", 90), "a.config.js": "export function x() {}\n" * 90},
+    )  # fmt: skip
+    parts = re.findall(r"^\| \[`([^`]+)`\]", section(tmp_path, "Main Parts"), re.M)
+    assert sorted(parts[:-1]) == ["four.py", "one.py", "three.py", "two.py"] and parts[-1] == "depths.py"
+
+
+def test_headings_of_one_case_are_no_topics_and_tests_are_named_even_if_not_counted(tmp_path: Path) -> None:
+    headings = ("Usage", "Example: reading a version from a file", "Getting started with contributing", "Compile time")
+    readme = "# tool\n\nA tool that does it.\n" + "".join(f"\n## {one}\n\nSome words.\n" for one in headings)
+    write(tmp_path, {"README.md": readme, "tool.gemspec": "", "lib/a.rb": "x = 1\n", "test/a_test.rb": "y = 1\n"})
+    building = section(tmp_path, "Building and Testing")
+    assert re.findall(r"^- \*\*(\w+)\*\*: (.*?)\]", building, re.M) == [
+        ("Use", "[Usage"), ("Build", "[`tool.gemspec`"), ("Test", "[`test`"),
+    ]  # fmt: skip
+    assert "Example" not in building and "contributing" not in building and "Compile" not in building
+
+
+def test_a_repository_without_files(tmp_path: Path) -> None:
+    assert section(tmp_path, "Overview").strip() == "The repository has no files."
+
+
+def test_objects_with_methods_stand_for_classes(tmp_path: Path) -> None:
+    send = "".join(f"res.send{n} = function (body) {{ return this }}\n" for n in range(3))
+    code = f"var resolve = 1\nvar res = Object.create(null)\nmodule.exports = res\n{send}\nfunction pad() {{}}\n"
+    write(tmp_path, {"lib/response.js": code, "lib/b.js": "export function b() {}\n"})
+    assert "defines the object [`res`]" in section(tmp_path, "Main Parts")

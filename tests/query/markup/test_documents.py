@@ -177,6 +177,7 @@ def test_nothing_in_a_document_becomes_markup_of_the_page(tmp_path: Path) -> Non
         ("This README is only a start, more is there.\n\n# What is it?\n\nTool finds things.\n", "Tool finds things."),
         ("**Docs**: [https://e.org](https://e.org)\n\n[English](a.md) | [Chinese](b.md)\n\nTool finds it.\n", "Tool finds it."),
         ("Please consider donating to us today.\n\nTool finds things.\n", "Tool finds things."),
+        ("We're excited to announce the release of **Tool 2**!\n\n## Tool\n\nTool finds things.\n", "Tool finds things."),
         (
             "Tool finds things.\n\n[Set it up](#set-up) • [Use it](#use)\n\n## Set up\n\nRun it.\n\n## Use\n\nTry it.\n",
             "Tool finds things.",
