@@ -110,9 +110,9 @@ def closing_bracket(data: bytes, start: int, left: int, right: int) -> int:
 class CExpressions:
     """Builds the expressions of one file."""
 
-    def __init__(self, woven: FlowBuilder, data: bytes, calls: Calls) -> None:
-        self.woven, self.data, self.calls = woven, data, calls
-        self.expression = woven.expression
+    def __init__(self, builder: FlowBuilder, data: bytes, calls: Calls) -> None:
+        self.builder, self.data, self.calls = builder, data, calls
+        self.expression = builder.expression
         self.depth = 0
         self.kept: dict[int, int] = {}  # types, by where they end
         self.heads: dict[int, int] = {}  # index of the name that each of these types begins with
@@ -128,11 +128,11 @@ class CExpressions:
             return 0
         sign = data[end - 1]
         if sign in _WORDY:
-            place = self.woven.by_end.get(end)
+            place = self.builder.by_end.get(end)
             if place is not None:
-                return self.woven.use[place] if place < len(self.woven.use) else 0
+                return self.builder.use[place] if place < len(self.builder.use) else 0
             if data[end - 4 : end] == b"this":
-                return self.expression(LOOKUP, self.woven.name_index("this"), scope)
+                return self.expression(LOOKUP, self.builder.name_index("this"), scope)
             return 0
         self.depth += 1
         try:
@@ -151,15 +151,15 @@ class CExpressions:
         if called is None:
             return self._bracketed(end, scope)
         at, count = called
-        woven = self.woven
-        place = woven.by_end.get(at)
-        if place is not None and place < len(woven.use):
-            use = woven.use[place]
-            return use if woven.ops[use] == CALL else self.expression(CALL, use, count + 1)
+        builder = self.builder
+        place = builder.by_end.get(at)
+        if place is not None and place < len(builder.use):
+            use = builder.use[place]
+            return use if builder.ops[use] == CALL else self.expression(CALL, use, count + 1)
         if self.data[at - 1] == 62:
             less = opening_bracket(self.data, at, 60, 62)
-            place = woven.by_end.get(less)
-            if place is not None and woven.texts[woven.names.name[place]] in CASTS:
+            place = builder.by_end.get(less)
+            if place is not None and builder.texts[builder.names.name[place]] in CASTS:
                 return self.of_type(at - 1, scope)
         value = self.ending(at, scope)
         return self.expression(CALL, value, count + 1) if value else 0
@@ -212,15 +212,15 @@ class CExpressions:
 
     def of_name(self, place: int) -> int:
         """Return a value of the type named at an index."""
-        use = self.woven.use[place]
-        named = self.woven.left[use] if self.woven.ops[use] == CALL else use
+        use = self.builder.use[place]
+        named = self.builder.left[use] if self.builder.ops[use] == CALL else use
         return self.expression(OF_TYPE, named, self._const(place))
 
     def _const(self, place: int) -> int:
         """Return 1 if `const` precedes the type that ends with the name at an index, or directly follows it."""
-        starts, ends, hangs = self.woven.names.starts, self.woven.names.ends, self.woven.names.hangs
+        starts, ends, receivers = self.builder.names.starts, self.builder.names.ends, self.builder.names.receivers
         behind = self.data.startswith(b" const", ends[place])
-        while hangs[place] == 1:
+        while receivers[place] == 1:
             place -= 1
         return int(behind or self.data.endswith(b"const ", 0, starts[place]))
 
@@ -240,11 +240,11 @@ class CExpressions:
             sign = data[end - 1] if end else 0
         if sign == 62:
             return self.template(end, scope)
-        place = self.woven.by_end.get(end)
+        place = self.builder.by_end.get(end)
         if place is None:
             return 0
-        use = self.woven.use[place]
-        return self.woven.left[use] if self.woven.ops[use] == CALL else use
+        use = self.builder.use[place]
+        return self.builder.left[use] if self.builder.ops[use] == CALL else use
 
     def template(self, end: int, scope: int) -> int:
         """Return the template with its arguments whose closing bracket ends at an offset."""
@@ -263,7 +263,7 @@ class CExpressions:
         for last in reversed(_parts(data, data.index(b"<", start), end)[:8]):
             found = self.expression(PAIR, self.type(last, scope), found + 1 if found else 0)
         made = self.kept[end] = self.expression(ITEM, base, found + 1 if found else 0)
-        place = self.woven.by_end.get(start)
+        place = self.builder.by_end.get(start)
         if place is not None:
             self.heads[end] = place
         return made

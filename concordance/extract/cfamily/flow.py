@@ -56,17 +56,17 @@ _TAGS = (b"struct ", b"union ", b"enum ", b"class ")
 _LONGEST = 400  # most bytes between a type and the name that it declares
 
 
-def build_c_flow(draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
+def build_c_flow(draft: Draft, builder: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
     """Build a file's flow; `lists` are the argument lists of its calls: start, end, number of arguments."""
-    _CFlow(draft, woven, lists).run()
+    _CFlow(draft, builder, lists).run()
 
 
 class _CFlow:
-    def __init__(self, draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
-        self.draft, self.woven = draft, woven
+    def __init__(self, draft: Draft, builder: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
+        self.draft, self.builder = draft, builder
         self.data = draft.source.data
         self.calls = Calls(self.data, lists)
-        self.values = CExpressions(woven, self.data, self.calls)
+        self.values = CExpressions(builder, self.data, self.calls)
         self.within = {d.place: d.within for d in draft.definitions if d.within}
         self.fixtures = symbol_flags.fixtures(draft)
         self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by their end
@@ -78,7 +78,7 @@ class _CFlow:
 
     def run(self) -> None:
         """Build names first, then the facts about them."""
-        woven = self.woven
+        builder = self.builder
         self._names()
         self._parameters()
         for symbol, place in self.places.items():
@@ -86,19 +86,19 @@ class _CFlow:
         for place in self.declared:
             self._local(place)
         self._bind_using()
-        woven.users = self._users()
-        woven.more = symbol_flags.columns(self.draft, woven.symbols, self._special(), woven.name_index)
+        builder.users = self._users()
+        builder.more = symbol_flags.columns(self.draft, builder.symbols, self._special(), builder.name_index)
 
     def _users(self) -> dict[int, int]:
         """Return the definition around each name that is in no scope but a namespace's: a return type, a base, a value.
 
         The definition uses it, not the namespace.
         """
-        woven, names = self.woven, self.woven.names
+        builder, names = self.builder, self.builder.names
         is_loose: list[bool] = []
-        for scope in woven.scopes:
+        for scope in builder.scopes:
             if scope.symbol >= 0:
-                is_loose.append(woven.symbols[scope.symbol].kind == Kind.NAMESPACE)
+                is_loose.append(builder.symbols[scope.symbol].kind == Kind.NAMESPACE)
             else:
                 is_loose.append(scope.parent < 0 or is_loose[scope.parent])
         places = [place for place, scope in enumerate(names.scope) if is_loose[scope]]
@@ -112,20 +112,20 @@ class _CFlow:
 
     def _directives(self) -> list[int]:
         """Return the indices of the names that `using namespace` statements end with."""
-        by_end = self.woven.by_end
+        by_end = self.builder.by_end
         ends = (by_end.get(match.end(1)) for match in _USING.finditer(self.data))
         return [place for place in ends if place is not None]
 
     def _enclosing_scopes(self) -> list[int]:
         """Return for each scope the scope in which its names are looked up."""
-        names = self.woven.names
+        names = self.builder.names
         imported = ROLE_CODES[Role.IMPORT]
         used = {names.scope[place] for place in self.using}
         if imported in names.role:
             used |= {scope for scope, role in zip(names.scope, names.role, strict=True) if role == imported}
         found: list[int] = []
         first: dict[tuple[int, tuple[str, ...]], int] = {}
-        for place, scope in enumerate(self.woven.scopes):
+        for place, scope in enumerate(self.builder.scopes):
             if scope.parent < 0 or scope.kind in ("class", "namespace") or place in used:
                 found.append(place)
             elif scope.kind == "function" and (around := self._class_around(scope.symbol)):
@@ -140,25 +140,27 @@ class _CFlow:
 
     def _names(self) -> None:
         """Give every name its expression; the local tables save the cost of calling `expression` for repeated parts."""
-        woven, names = self.woven, self.woven.names
-        use, expression, scope_of, counts = woven.use, woven.expression, self.enclosing_scope, self.calls.counts
-        own, declared, defined, data = self.draft.bound, self.declared, woven.defined, self.data
-        width, qualifies = len(names.table) + 1, len(woven.scopes)
-        local = [False, *(scope.kind in ("function", "block", "lambda") for scope in woven.scopes)]
+        builder, names = self.builder, self.builder.names
+        use, expression, scope_of, counts = builder.use, builder.expression, self.enclosing_scope, self.calls.counts
+        own, declared, defined, data = self.draft.bound, self.declared, builder.defined, self.data
+        width, qualifies = len(names.table) + 1, len(builder.scopes)
+        local = [False, *(scope.kind in ("function", "block", "lambda") for scope in builder.scopes)]
         bound_here: dict[int, int] = {}  # by binding scope and name
         looked_up: dict[int, int] = {}  # by scope and name
         members: dict[int, int] = {}  # by receiver and name
         called: dict[int, int] = {}  # by callee and number of arguments
-        rows = zip(names.starts, names.ends, names.name, names.role, names.scope, names.bound, names.hangs, strict=True)
+        rows = zip(
+            names.starts, names.ends, names.name, names.role, names.scope, names.bound, names.receivers, strict=True
+        )
         found = 0
-        for place, (start, end, name, role, scope, bound, hangs) in enumerate(rows):
+        for place, (start, end, name, role, scope, bound, receiver_kind) in enumerate(rows):
             if role < _FIRST_USE and start in defined:
                 self.places[defined[start]] = place
                 found = expression(_SYMBOL, defined[start])
                 use.append(found)
                 continue
-            if hangs:
-                key = (found if hangs == 1 else self._receiver(place)) * width + name
+            if receiver_kind:
+                key = (found if receiver_kind == 1 else self._receiver(place)) * width + name
                 if key not in members:
                     members[key] = expression(MEMBER, key // width, name)
                 found = members[key]
@@ -168,7 +170,7 @@ class _CFlow:
                 tagged = role == _TYPE and data.endswith(_TAGS, 0, start)
                 if written or ((local[bound] or key in bound_here) and not tagged):
                     if key not in bound_here:
-                        bound_here[key] = expression(NAME, woven.variable(bound - 1, name))
+                        bound_here[key] = expression(NAME, builder.variable(bound - 1, name))
                     found = bound_here[key]
                     if written:
                         declared.append(place)
@@ -184,21 +186,21 @@ class _CFlow:
                     called[key] = expression(CALL, found, (key & 0xFFFF) + 1)
                 found = called[key]
             use.append(found)
-        woven.private.update(bound_here.values())
+        builder.private.update(bound_here.values())
         self._local_symbols(local)
 
     def _local_symbols(self, local: list[bool]) -> None:
         """Bind the names of types that functions declare for themselves, so that they can be linked to."""
-        woven, names = self.woven, self.woven.names
+        builder, names = self.builder, self.builder.names
         for symbol, place in self.places.items():
             bound = names.bound[place]
-            if local[bound] and woven.symbols[symbol].kind not in _HOLDERS:
-                woven.bind(bound - 1, names.name[place], woven.expression(_SYMBOL, symbol))
-                woven.private.discard(woven.expression(NAME, woven.variable(bound - 1, names.name[place])))
+            if local[bound] and builder.symbols[symbol].kind not in _HOLDERS:
+                builder.bind(bound - 1, names.name[place], builder.expression(_SYMBOL, symbol))
+                builder.private.discard(builder.expression(NAME, builder.variable(bound - 1, names.name[place])))
 
     def _receiver(self, place: int) -> int:
         """Return the receiver of a name that does not follow a name directly."""
-        names, data = self.woven.names, self.data
+        names, data = self.builder.names, self.data
         start = names.starts[place]
         at = start
         while data[at - 1] in b" \t\r\n~":
@@ -207,24 +209,24 @@ class _CFlow:
         sign = data[at - 1]
         if sign == 58:  # "::"
             value = self.values.ending(at - 2, scope) if at > 2 and data[at - 3] == 62 else 0
-            return value or self.woven.expression(LOOKUP, self.woven.name_index("::"), 0)
+            return value or self.builder.expression(LOOKUP, self.builder.name_index("::"), 0)
         if sign == 46:  # "."
             return self.values.ending(at - 1, scope)
         if sign == 62 and data[at - 2] == 45:  # "->"
             return self.values.ending(at - 2, scope)
-        return self.woven.ending(at) if place and at == names.ends[place - 1] else 0  # [receiver message]
+        return self.builder.ending(at) if place and at == names.ends[place - 1] else 0  # [receiver message]
 
     def _parameters(self) -> None:
         """Bind template parameters: the names declared before the template's own name, in its scope."""
-        woven, names = self.woven, self.woven.names
+        builder, names = self.builder, self.builder.names
         count: dict[int, int] = {}
         for place in self.declared:
             scope = names.scope[place]
-            symbol = woven.scopes[scope].symbol
+            symbol = builder.scopes[scope].symbol
             if symbol < 0 or symbol not in self.places or names.starts[place] > names.starts[self.places[symbol]]:
                 continue
             n = count[scope] = count.get(scope, -1) + 1
-            woven.bind(scope, names.name[place], woven.expression(_PARAMETER, symbol, n))
+            builder.bind(scope, names.name[place], builder.expression(_PARAMETER, symbol, n))
             self.types[place] = -1
 
     # --- what is declared --------------------------------------------------------------------
@@ -233,14 +235,14 @@ class _CFlow:
         """Bind a variable or parameter to a value of its type."""
         if place in self.types:
             return
-        names = self.woven.names
+        names = self.builder.names
         value = self.types[place] = self._declared(place, place, self.enclosing_scope[names.scope[place]])
         if value:
-            self.woven.bind(names.bound[place] - 1, names.name[place], value)
+            self.builder.bind(names.bound[place] - 1, names.name[place], value)
 
     def _declared(self, first: int, place: int, scope: int) -> int:
         """Return the value of the declared name at `place`; `first` is where its qualified form begins."""
-        names, data = self.woven.names, self.data
+        names, data = self.builder.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
         between = data[before:start] if start - before < _LONGEST else b";"
         text = b"" if between in _PLAIN_SEPARATORS else strip_qualifiers(between)
@@ -251,13 +253,15 @@ class _CFlow:
             return self.values.of_type(before + len(text), scope)
         if sign == 125:  # "}"
             symbol = self.classes.get(before + len(text))
-            return self.woven.expression(OF_TYPE, self.woven.expression(_SYMBOL, symbol)) if symbol is not None else 0
+            return (
+                self.builder.expression(OF_TYPE, self.builder.expression(_SYMBOL, symbol)) if symbol is not None else 0
+            )
         if sign == 41 and data[opening_bracket(data, before + len(text), 40, 41) - 1] == 58:  # load:(Type*)name
             return self.values.of_type(before + len(text) - 1, scope)
         if sign == 111 and text.endswith(b"auto"):
             value = self._begun(place, scope)
             const = text[:-4].rstrip().endswith(b"const")
-            return self.woven.expression(_CAST, value) if value and const else value
+            return self.builder.expression(_CAST, value) if value and const else value
         if sign == 44 and text == b"," and first - 1 in self.types:
             return self._next_part(first - 1)
         if sign == 91 and _BRACKET.search(text):
@@ -268,54 +272,54 @@ class _CFlow:
 
     def _begun(self, place: int, scope: int) -> int:
         """Return the value that initialises an `auto` variable."""
-        end = self.woven.names.ends[place]
+        end = self.builder.names.ends[place]
         match = _BEGINS.match(self.data, end)
         if match is None:
             return 0
         value = self.values.chain(match.end(), scope)
-        return self.woven.expression(EACH, value) if value and match[1] == b":" else value
+        return self.builder.expression(EACH, value) if value and match[1] == b":" else value
 
     def _captured(self, place: int, scope: int) -> int:
         """Return the value of a lambda's init-capture."""
-        match = _BEGINS.match(self.data, self.woven.names.ends[place])
+        match = _BEGINS.match(self.data, self.builder.names.ends[place])
         return self.values.chain(match.end(), scope) if match is not None and match[1] == b"=" else 0
 
     def _first_part(self, place: int, scope: int) -> int:
         """Return the value of `a` in `auto [a, b] = …`."""
-        match = _END_OF_BRACKET.match(self.data, self.woven.names.ends[place])
+        match = _END_OF_BRACKET.match(self.data, self.builder.names.ends[place])
         value = self.values.chain(match.end(), scope) if match is not None else 0
         if value and match is not None and match[1] == b":":
-            value = self.woven.expression(EACH, value)
-        return self.woven.expression(PART, value, 0) if value else 0
+            value = self.builder.expression(EACH, value)
+        return self.builder.expression(PART, value, 0) if value else 0
 
     def _next_part(self, before: int) -> int:
         """Return the value of the next name in `A a, b` or `auto [a, b]`."""
         value = self.types[before]
-        if value > 0 and self.woven.ops[value] == PART:
-            return self.woven.expression(PART, self.woven.left[value], self.woven.right[value] + 1)
-        return value if value > 0 and self.woven.ops[value] == OF_TYPE else 0
+        if value > 0 and self.builder.ops[value] == PART:
+            return self.builder.expression(PART, self.builder.left[value], self.builder.right[value] + 1)
+        return value if value > 0 and self.builder.ops[value] == OF_TYPE else 0
 
     def _symbol(self, symbol: int, place: int) -> None:
         """Record what a symbol's declaration says about it."""
-        woven, names = self.woven, self.woven.names
-        row = woven.symbols[symbol]
+        builder, names = self.builder, self.builder.names
+        row = builder.symbols[symbol]
         kind = row.kind
         scope = self.enclosing_scope[names.scope[place]]
         if kind in FUNCTION_KINDS:
             first = place
-            while first and names.hangs[first]:
+            while first and names.receivers[first]:
                 first -= 1
-            woven.relate(symbol, SymbolRelation.RETURNS, self._returned(first, scope))
+            builder.relate(symbol, SymbolRelation.RETURNS, self._returned(first, scope))
         elif kind in _HOLDERS:
-            woven.relate(symbol, SymbolRelation.TYPE, self._declared(place, place, scope))
+            builder.relate(symbol, SymbolRelation.TYPE, self._declared(place, place, scope))
         elif kind in _CLASSES:
             if row.bases:
                 self._bases(symbol, place)
         elif kind == Kind.TYPE or (kind == Kind.NAMESPACE and "=" in row.signature):
-            woven.relate(symbol, SymbolRelation.TYPE, self._alias_target(place, scope))
+            builder.relate(symbol, SymbolRelation.TYPE, self._alias_target(place, scope))
 
     def _returned(self, first: int, scope: int) -> int:
-        names, data = self.woven.names, self.data
+        names, data = self.builder.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
         text = strip_qualifiers(data[before:start]) if start - before < _LONGEST else b";"
         if not text:
@@ -323,7 +327,7 @@ class _CFlow:
         return self.values.of_type(before + len(text), scope) if text[-1] == 62 else 0
 
     def _bases(self, symbol: int, place: int) -> None:
-        at = self.woven.names.ends[place]
+        at = self.builder.names.ends[place]
         end = self.data.find(b"{", at)
         start = self.data.find(b":", at, end)
         while start > 0 and self.data[start + 1] == 58:
@@ -331,51 +335,51 @@ class _CFlow:
         if start < 0:
             return
         self._outward(place + 1, end)
-        scope, depth = self.enclosing_scope[self.woven.names.scope[place]], 0
+        scope, depth = self.enclosing_scope[self.builder.names.scope[place]], 0
         for here in range(start, end + 1):
             sign = self.data[here]
             depth += sign in b"<("
             depth -= sign in b">)"
             if (sign == 44 and not depth) or here == end:
-                self.woven.relate(symbol, SymbolRelation.BASE, self.values.type(here, scope))
+                self.builder.relate(symbol, SymbolRelation.BASE, self.values.type(here, scope))
 
     def _outward(self, place: int, end: int) -> None:
         """Look up the names in a class's head in the scope around the class, because they name its bases."""
-        woven, names = self.woven, self.woven.names
-        use = woven.use
+        builder, names = self.builder, self.builder.names
+        use = builder.use
         while place < len(use) and names.starts[place] < end:
-            if names.hangs[place] == 1:
-                use[place] = woven.expression(MEMBER, use[place - 1], names.name[place])
-            elif woven.ops[use[place]] == LOOKUP:
-                scope = self.enclosing_scope[max(0, woven.scopes[names.scope[place]].parent)]
-                if woven.right[use[place]] >= len(woven.scopes):
-                    scope += len(woven.scopes)
-                use[place] = woven.expression(LOOKUP, names.name[place], scope)
+            if names.receivers[place] == 1:
+                use[place] = builder.expression(MEMBER, use[place - 1], names.name[place])
+            elif builder.ops[use[place]] == LOOKUP:
+                scope = self.enclosing_scope[max(0, builder.scopes[names.scope[place]].parent)]
+                if builder.right[use[place]] >= len(builder.scopes):
+                    scope += len(builder.scopes)
+                use[place] = builder.expression(LOOKUP, names.name[place], scope)
             place += 1
 
     def _alias_target(self, place: int, scope: int) -> int:
         """Return the target of an alias: what follows "=", or what precedes the name in a typedef."""
-        match = _BEGINS.match(self.data, self.woven.names.ends[place])
+        match = _BEGINS.match(self.data, self.builder.names.ends[place])
         if match is not None and match[1] == b"=":
             end = self.data.find(b";", match.end())
             return self.values.type(end, scope) if 0 < end < match.end() + _LONGEST else 0
         value = self._returned(place, scope)
-        return self.woven.left[value] if value else 0
+        return self.builder.left[value] if value else 0
 
     def _bind_using(self) -> None:
         """Bind what `using` brings into a scope."""
-        woven, names = self.woven, self.woven.names
+        builder, names = self.builder, self.builder.names
         for place in self.using:
-            woven.bind(names.scope[place], woven.name_index("using namespace"), woven.use[place])
+            builder.bind(names.scope[place], builder.name_index("using namespace"), builder.use[place])
         imported = ROLE_CODES[Role.IMPORT]
         at = names.role.find(imported)
         directives = set(self.using)
         while at >= 0:
             if at not in directives:
-                woven.bind(names.scope[at], woven.name_index("using"), woven.use[at])
+                builder.bind(names.scope[at], builder.name_index("using"), builder.use[at])
             at = names.role.find(imported, at + 1)
 
     def _special(self) -> set[int]:
         """Return the symbols that are template specialisations: those with "<" after their name."""
-        ends, data = self.woven.names.ends, self.data
+        ends, data = self.builder.names.ends, self.data
         return {symbol for symbol, place in self.places.items() if data.startswith(b"<", ends[place])}

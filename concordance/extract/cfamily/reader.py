@@ -112,7 +112,7 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
         parsed.objects.state(draft, lines)
     macro_functions.add_macro_functions(draft)
     draft.blanked_bytes = blanked.size
-    draft.weave = partial(flow.build_c_flow, lists=argument_lists(source.data, calls))
+    draft.build_flow = partial(flow.build_c_flow, lists=argument_lists(source.data, calls))
     return draft
 
 

@@ -242,7 +242,7 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
     note_imports(draft, found)
     offered = note_exports(draft, found)
     _note_nesting(draft, offered)
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
     return draft
 
 

@@ -308,5 +308,5 @@ def read(source: Source) -> Draft:
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
     return draft

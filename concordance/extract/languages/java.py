@@ -342,5 +342,5 @@ def read(source: Source) -> Draft:
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     _note_imports(draft, found.get("import.declaration", []))
     _note_nesting(draft)
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=JavaValueSyntax(found))
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=JavaValueSyntax(found))
     return draft

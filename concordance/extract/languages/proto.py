@@ -90,7 +90,7 @@ def read(source: Source) -> Draft:
                 continue
         statement.append(token)
     reading.finish(statement)
-    draft.weave = typed_flow.build_typed_flow
+    draft.build_flow = typed_flow.build_typed_flow
     return draft
 
 

@@ -261,7 +261,7 @@ def read(source: Source) -> Draft:
     occurrences.normalise_names(draft)
     draft.branches = [node.start_byte for node in found.get("branch", ())]
     draft.root = tree.root_node
-    draft.weave = partial(flow.build_python_flow, root=tree.root_node, found=found)
+    draft.build_flow = partial(flow.build_python_flow, root=tree.root_node, found=found)
     return draft
 
 

@@ -30,10 +30,11 @@ from concordance.base.model import (
     VariableAccess,
 )
 from concordance.extract.documents.comments import strip_markers
-from concordance.extract.reading import rust_macros, trees, typed_flow
+from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft, innermost
-from concordance.extract.reading.rust_values import RustValueSyntax
 from concordance.extract.reading.value_syntax import type_name
+from concordance.extract.rust import macros
+from concordance.extract.rust.values import RustValueSyntax
 from concordance.extract.text.source_text import Source
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
@@ -519,9 +520,9 @@ GRAMMAR = trees.Grammar("tree_sitter_rust", DEFINITIONS, NAMES, describe=describ
 
 def read(source: Source) -> Draft:
     """Parse one Rust file into a `Draft`."""
-    draft, _, found = trees.read(source, GRAMMAR, rust_macros.parse_macro_arguments(source, GRAMMAR))
+    draft, _, found = trees.read(source, GRAMMAR, macros.parse_macro_arguments(source, GRAMMAR))
     draft.definitions = [d for d in draft.definitions if d.name != "_"]  # `const _: () = …` defines no name
-    rust_macros.note_made_tests(draft, found)
+    macros.note_made_tests(draft, found)
     _note_names(draft, found)
     _note_scopes(draft, found)
     attributes = Attributes(draft, found)
@@ -530,7 +531,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=RustValueSyntax(found))
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=RustValueSyntax(found))
     return draft
 
 
@@ -547,7 +548,7 @@ def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
             draft.roles[start] = write
             draft.bound.add(start)
     draft.forget(node.start_byte for node in found.get("nothing", ()))
-    rust_macros.note_tokens(draft, found)
+    macros.note_tokens(draft, found)
     draft.forget([at for at, end in draft.ends.items() if end - at == 4 and data[at:end] == b"Self"])
 
 

@@ -90,7 +90,7 @@ def read(source: Source) -> Draft:
         draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
     _variables(draft, found)
     _conditions(draft, found.get("condition", []))
-    draft.weave = typed_flow.build_typed_flow
+    draft.build_flow = typed_flow.build_typed_flow
     return draft
 
 

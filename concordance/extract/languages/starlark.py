@@ -134,7 +134,7 @@ def read(source: Source) -> Draft:
     draft.add_names(((node.start_byte + 1, node.end_byte) for node in found.get("label", ())), Role.READ)
     for node in found.get("load", ()):
         _load(draft, node)
-    draft.weave = typed_flow.build_typed_flow
+    draft.build_flow = typed_flow.build_typed_flow
     return draft
 
 

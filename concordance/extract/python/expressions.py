@@ -35,8 +35,8 @@ _DEEPEST = 60  # most nesting that is followed; deeper expressions do not help a
 class PythonExpressions:
     """Builds the expressions of one file."""
 
-    def __init__(self, woven: FlowBuilder, source: Source) -> None:
-        self.woven, self.source = woven, source
+    def __init__(self, builder: FlowBuilder, source: Source) -> None:
+        self.builder, self.source = builder, source
         self.depth = 0
 
     def value(self, node: Node | None) -> int:
@@ -45,7 +45,7 @@ class PythonExpressions:
             return 0
         kind = node.type
         if kind in ("identifier", "attribute"):
-            return self.woven.ending(node.end_byte)
+            return self.builder.ending(node.end_byte)
         self.depth += 1
         try:
             return self._value(node, kind)
@@ -53,7 +53,7 @@ class PythonExpressions:
             self.depth -= 1
 
     def _value(self, node: Node, kind: str) -> int:
-        expression = self.woven.expression
+        expression = self.builder.expression
         if kind == "call":
             return self._call(node)
         if kind == "subscript":
@@ -62,16 +62,16 @@ class PythonExpressions:
         if kind in ("await", "parenthesized_expression", "list_splat", "type", "expression_statement"):
             return self.value(node.named_children[0]) if node.named_child_count else 0
         if kind in _PLAIN:
-            return expression(Op.LITERAL, self.woven.name_index(_PLAIN[kind]))
+            return expression(Op.LITERAL, self.builder.name_index(_PLAIN[kind]))
         if kind in _HOLDERS:
             return self._holder(node, kind)
         if kind in ("dictionary", "dictionary_comprehension"):
             return self._dictionary(node)
         if kind == "conditional_expression" and node.named_child_count == 3:
-            return self.woven.either((self.value(node.named_children[0]), self.value(node.named_children[2])))
+            return self.builder.either((self.value(node.named_children[0]), self.value(node.named_children[2])))
         if kind == "boolean_operator":
             sides = node.child_by_field_name("left"), node.child_by_field_name("right")
-            return self.woven.either(map(self.value, sides))
+            return self.builder.either(map(self.value, sides))
         if kind in ("binary_operator", "unary_operator"):
             return self._operator(node, kind)
         if kind == "named_expression":
@@ -85,13 +85,13 @@ class PythonExpressions:
             side, method = self.value(node.child_by_field_name("argument")), _SIGNS.get(written, "")
         elif written == "|":  # union of types, or of values that support it
             sides = node.child_by_field_name("left"), node.child_by_field_name("right")
-            return self.woven.either(map(self.value, sides))
+            return self.builder.either(map(self.value, sides))
         else:
             side, method = self.value(node.child_by_field_name("left")), _OPERATORS.get(written, "")
         if not side or not method:
             return 0
-        member = self.woven.expression(Op.MEMBER, side, self.woven.name_index(method))
-        return self.woven.expression(Op.CALL, member)
+        member = self.builder.expression(Op.MEMBER, side, self.builder.name_index(method))
+        return self.builder.expression(Op.CALL, member)
 
     def _call(self, node: Node) -> int:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -104,14 +104,14 @@ class PythonExpressions:
             return 0
         first = _first(arguments) if arguments is not None and arguments.type == "argument_list" else None
         given = self.value(first) if first is not None and first.type != "keyword_argument" else 0
-        return self.woven.expression(Op.CALL, called, given + 1 if given else 0)
+        return self.builder.expression(Op.CALL, called, given + 1 if given else 0)
 
     def _super(self, function: Node) -> int:
-        place = self.woven.by_end.get(function.end_byte)
-        scope = self.woven.names.scope[place] if place is not None else -1
-        while scope >= 0 and self.woven.scopes[scope].kind != "class":
-            scope = self.woven.scopes[scope].parent
-        return self.woven.expression(Op.SUPER, self.woven.scopes[scope].symbol + 1) if scope >= 0 else 0
+        place = self.builder.by_end.get(function.end_byte)
+        scope = self.builder.names.scope[place] if place is not None else -1
+        while scope >= 0 and self.builder.scopes[scope].kind != "class":
+            scope = self.builder.scopes[scope].parent
+        return self.builder.expression(Op.SUPER, self.builder.scopes[scope].symbol + 1) if scope >= 0 else 0
 
     def _index(self, node: Node) -> int:
         """Return the expression in the brackets of a subscript."""
@@ -125,11 +125,11 @@ class PythonExpressions:
             nodes = nodes[0].named_children
         found = 0
         for node in reversed(nodes[:8]):  # nobody unpacks more by name
-            found = self.woven.expression(Op.PAIR, self.type(node), found + 1 if found else 0)
+            found = self.builder.expression(Op.PAIR, self.type(node), found + 1 if found else 0)
         return found
 
     def _holder(self, node: Node, kind: str) -> int:
-        expression, name = self.woven.expression, self.woven.name_index(_HOLDERS[kind])
+        expression, name = self.builder.expression, self.builder.name_index(_HOLDERS[kind])
         if kind in ("tuple", "expression_list"):
             found = 0
             for child in reversed(node.named_children[:8]):
@@ -140,21 +140,21 @@ class PythonExpressions:
         return expression(Op.LITERAL, name, value + 1 if value else 0)
 
     def _dictionary(self, node: Node) -> int:
-        expression = self.woven.expression
+        expression = self.builder.expression
         pair = _first(node)
         content = 0
         if pair is not None and pair.type == "pair":
             key, value = self.value(pair.child_by_field_name("key")), self.value(pair.child_by_field_name("value"))
             if value or key:
                 content = expression(Op.PAIR, key, expression(Op.PAIR, value) + 1)
-        return expression(Op.LITERAL, self.woven.name_index("dict"), content + 1 if content else 0)
+        return expression(Op.LITERAL, self.builder.name_index("dict"), content + 1 if content else 0)
 
     # --- types -------------------------------------------------------------------------------
 
     def of_type(self, node: Node) -> int:
         """Return a value of the type that an annotation names."""
         named = self.type(node)
-        return self.woven.expression(Op.OF_TYPE, named) if named else 0
+        return self.builder.expression(Op.OF_TYPE, named) if named else 0
 
     def type(self, node: Node) -> int:
         """Return the type that an annotation names."""
@@ -164,11 +164,11 @@ class PythonExpressions:
         if kind == "generic_type" and node.named_child_count:
             base = self.value(node.named_children[0])
             arguments = [c for child in node.named_children[1:] for c in child.named_children]
-            return self.woven.expression(Op.ITEM, base, self._pairs(arguments) + 1) if base else 0
+            return self.builder.expression(Op.ITEM, base, self._pairs(arguments) + 1) if base else 0
         if kind == "union_type" or (kind == "binary_operator" and self._is_union(node)):
-            return self.woven.either(map(self.type, node.named_children))
+            return self.builder.either(map(self.type, node.named_children))
         if kind == "member_type":
-            return self.woven.ending(node.end_byte)
+            return self.builder.ending(node.end_byte)
         if kind == "string":
             return self._quoted(node)
         if kind == "none":
@@ -193,10 +193,10 @@ class PythonExpressions:
         return self._parsed(tree, scope)
 
     def _scope_at(self, at: int) -> int:
-        return innermost([at], self.woven.intervals)[0]
+        return innermost([at], self.builder.intervals)[0]
 
     def _parsed(self, tree: ast.expr, scope: int) -> int:
-        expression, word = self.woven.expression, self.woven.name_index
+        expression, word = self.builder.expression, self.builder.name_index
         if isinstance(tree, ast.Name):
             return expression(*self._looked_up(word(tree.id), scope))
         if isinstance(tree, ast.Attribute):
@@ -213,16 +213,16 @@ class PythonExpressions:
                     found = expression(Op.PAIR, self._parsed(part, scope), found + 1 if found else 0)
             return expression(Op.ITEM, base, found + 1) if base else 0
         if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
-            return self.woven.either((self._parsed(tree.left, scope), self._parsed(tree.right, scope)))
+            return self.builder.either((self._parsed(tree.left, scope), self._parsed(tree.right, scope)))
         return 0
 
     def _looked_up(self, name: int, scope: int) -> tuple[int, int, int]:
         """Look up a name: the variable of the nearest scope that binds it, or a LOOKUP if none in this file does."""
         at = scope
         while at >= 0:
-            if (at, name) in self.woven.variables and (at == scope or self.woven.scopes[at].kind != "class"):
-                return Op.NAME, self.woven.variables[at, name], 0
-            at = self.woven.scopes[at].parent
+            if (at, name) in self.builder.variables and (at == scope or self.builder.scopes[at].kind != "class"):
+                return Op.NAME, self.builder.variables[at, name], 0
+            at = self.builder.scopes[at].parent
         return Op.LOOKUP, name, 0
 
     # --- what statements bind ----------------------------------------------------------------
@@ -230,12 +230,12 @@ class PythonExpressions:
     def each(self, node: Node) -> int:
         """Return the value of an element of an iterable."""
         value = self.value(node)
-        return self.woven.expression(Op.EACH, value) if value else 0
+        return self.builder.expression(Op.EACH, value) if value else 0
 
     def entered(self, node: Node) -> int:
         """Return the value that `with` binds."""
         value = self.value(node)
-        return self.woven.expression(Op.ENTER, value) if value else 0
+        return self.builder.expression(Op.ENTER, value) if value else 0
 
     def caught(self, node: Node) -> int:
         """Return the value that `except` binds."""
@@ -244,22 +244,22 @@ class PythonExpressions:
     def instance(self, node: Node) -> int:
         """Return an instance of a class, or of any class in a tuple."""
         if node.type == "tuple":
-            return self.woven.either(map(self.instance, node.named_children))
+            return self.builder.either(map(self.instance, node.named_children))
         named = self.type(node)
-        return self.woven.expression(Op.OF_TYPE, named) if named else 0
+        return self.builder.expression(Op.OF_TYPE, named) if named else 0
 
     def starred(self, star: str, value: int) -> int:
         """Return the value of a `*` or `**` parameter; other parameters keep their value."""
         if not star.endswith("_splat_pattern"):
             return value
         container = "dict" if star == "dictionary_splat_pattern" else "tuple"
-        expression = self.woven.expression
+        expression = self.builder.expression
         content = value
         if value and container == "dict":
             content = expression(Op.PAIR, 0, expression(Op.PAIR, value) + 1)
         if value and container == "tuple":
-            return expression(Op.LITERAL, self.woven.name_index("list"), content + 1)
-        return expression(Op.LITERAL, self.woven.name_index(container), content + 1 if content else 0)
+            return expression(Op.LITERAL, self.builder.name_index("list"), content + 1)
+        return expression(Op.LITERAL, self.builder.name_index(container), content + 1 if content else 0)
 
 
 def _first(node: Node) -> Node | None:

@@ -36,9 +36,9 @@ _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple",
 Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
 
 
-def build_python_flow(draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
+def build_python_flow(draft: Draft, builder: FlowBuilder, root: Node, found: Captures) -> None:
     """Build a file's flow."""
-    flow = _PythonFlow(draft, woven, root, found)
+    flow = _PythonFlow(draft, builder, root, found)
     flow.run()
     # The values refer to the flow, which lists them; workers run without a garbage collector, so such a cycle would
     # keep the file's whole draft for ever.
@@ -47,15 +47,15 @@ def build_python_flow(draft: Draft, woven: FlowBuilder, root: Node, found: Captu
 
 
 class _PythonFlow:
-    def __init__(self, draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
-        self.draft, self.woven, self.root, self.found = draft, woven, root, found
-        self.values = PythonExpressions(woven, draft.source)
+    def __init__(self, draft: Draft, builder: FlowBuilder, root: Node, found: Captures) -> None:
+        self.draft, self.builder, self.root, self.found = draft, builder, root, found
+        self.values = PythonExpressions(builder, draft.source)
         self.pending: list[Pending] = []
         self.members: list[tuple[int, int, Callable[[], int]]] = []  # class scope, name, value
 
     def run(self) -> None:
         """Collect bindings without values, then build the names, then the values."""
-        found, woven = self.found, self.woven
+        found, builder = self.found, self.builder
         for node in found.get("assignment", ()):
             self._assignment(node)
         for node in found.get("loop", ()):
@@ -70,23 +70,23 @@ class _PythonFlow:
         self._narrowings()
         self._place()
         receivers = {node.end_byte: node for node in found.get("receiver", ())}
-        woven.weave(lambda place: self._receiver(receivers, place), woven.reaching)
-        woven.define()
-        woven.bring_in()
+        builder.add_name_expressions(lambda place: self._receiver(receivers, place), builder.reaching)
+        builder.define()
+        builder.bring_in()
         self._modules()
         self._fill()
         self._classes()
         self._returns(functions)
-        record_fixtures(woven)
+        record_fixtures(builder)
 
     # --- where names are bound ---------------------------------------------------------------
 
     def _variable(self, node: Node) -> int | None:
         """Return the variable of a name that a statement binds."""
-        place = self.woven.by_end.get(node.end_byte)
-        if place is None or not self.woven.names.bound[place]:
+        place = self.builder.by_end.get(node.end_byte)
+        if place is None or not self.builder.names.bound[place]:
             return None
-        return self.woven.variable(self.woven.names.bound[place] - 1, self.woven.names.name[place])
+        return self.builder.variable(self.builder.names.bound[place] - 1, self.builder.names.name[place])
 
     def _bind(self, target: Node, at: int, value: Callable[[], int]) -> None:
         """Record that a target is bound from an offset on; a pattern binds its parts."""
@@ -106,25 +106,25 @@ class _PythonFlow:
             self._bind(target.named_children[0], at, lambda: 0)
 
     def _part(self, value: int, n: int) -> int:
-        return self.woven.expression(Op.PART, value, n) if value else 0
+        return self.builder.expression(Op.PART, value, n) if value else 0
 
     def _bind_member(self, target: Node, value: Callable[[], int]) -> None:
         """Record `self.x = …` in a method as binding a member of its class."""
         receiver, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
         if receiver is None or name is None or receiver.type != "identifier":
             return
-        place = self.woven.by_end.get(receiver.end_byte)
-        if place is None or not self.woven.names.bound[place]:
+        place = self.builder.by_end.get(receiver.end_byte)
+        if place is None or not self.builder.names.bound[place]:
             return
-        scope = self.woven.scopes[self.woven.names.bound[place] - 1]
+        scope = self.builder.scopes[self.builder.names.bound[place] - 1]
         if scope.kind != "function" or scope.symbol < 0 or scope.parent < 0:
             return
-        method = self.woven.symbols[scope.symbol]
-        around = self.woven.scopes[scope.parent]
+        method = self.builder.symbols[scope.symbol]
+        around = self.builder.scopes[scope.parent]
         if around.kind != "class" or not method.parameters or "staticmethod" in method.modifiers:
             return
-        if method.parameters[0].name == self.woven.names.table[self.woven.names.name[place]]:
-            member = self.woven.names.name[self.woven.by_end[name.end_byte]]
+        if method.parameters[0].name == self.builder.names.table[self.builder.names.name[place]]:
+            member = self.builder.names.name[self.builder.by_end[name.end_byte]]
             self.members.append((scope.parent, member, value))
 
     def _assignment(self, node: Node) -> None:
@@ -171,7 +171,7 @@ class _PythonFlow:
         found = []
         for node in self.found.get("function", ()):
             name = node.child_by_field_name("name")
-            symbol = self.woven.defined.get(name.start_byte) if name is not None else None
+            symbol = self.builder.defined.get(name.start_byte) if name is not None else None
             if symbol is not None:
                 found.append((node, symbol))
         return found
@@ -205,7 +205,7 @@ class _PythonFlow:
         return lambda: self._unsaid(symbol, place)
 
     def _unsaid(self, symbol: int, place: int) -> int:
-        return self.woven.expression(Op.PARAMETER, symbol, place)
+        return self.builder.expression(Op.PARAMETER, symbol, place)
 
     # --- narrowing ---------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class _PythonFlow:
         inside = innermost([max(0, row[0] - 1) for row in self.pending], blocks)
         for (at, variable, _, narrows, block), place in zip(self.pending, inside, strict=True):
             stretch = block or blocks[place][:2]
-            self.woven.sites.setdefault(variable, []).append(BindingSite(at, 0, stretch, narrows))
+            self.builder.sites.setdefault(variable, []).append(BindingSite(at, 0, stretch, narrows))
 
     def _transparent(self) -> set[tuple[int, int]]:
         """Return the blocks that run whenever the code around them does."""
@@ -254,13 +254,13 @@ class _PythonFlow:
         reached: dict[int, int] = {}
         for _, variable, value, _, _ in self.pending:
             n = reached[variable] = reached.get(variable, -1) + 1
-            sites = self.woven.sites[variable]
+            sites = self.builder.sites[variable]
             sites[n] = sites[n]._replace(value=value())
         for scope, name, value in self.members:
-            self.woven.bind(scope, name, value())
+            self.builder.bind(scope, name, value())
 
     def _receiver(self, receivers: dict[int, Node], place: int) -> int:
-        names = self.woven.names
+        names = self.builder.names
         data = self.draft.source.data
         end = data.rfind(b".", names.ends[place - 1] if place else 0, names.starts[place])
         while end > 0 and data[end - 1] in b" \t\r\n\\":
@@ -270,48 +270,48 @@ class _PythonFlow:
 
     def _modules(self) -> None:
         """Give names in import statements the module or member that they refer to."""
-        woven = self.woven
+        builder = self.builder
         at = 0
         starts = [start for start, _ in sorted(self.draft.imports, key=lambda pair: pair[0])]
-        for n, (row, start) in enumerate(zip(woven.imports, starts, strict=True)):
+        for n, (row, start) in enumerate(zip(builder.imports, starts, strict=True)):
             at = max(at, start) if n and starts[n - 1] == start else start
             if row.name:
                 if n == 0 or starts[n - 1] != start:
                     at = self._parts(n, row.module.lstrip("."), start)
                 if row.name != "*":
-                    at = self._named_in(row.name, at, self.woven.expression(Op.IMPORT, n))
+                    at = self._named_in(row.name, at, self.builder.expression(Op.IMPORT, n))
             else:
                 at = self._parts(n, row.module, at)
             if row.alias:
-                at = self._named_in(row.alias, at, self.woven.expression(Op.IMPORT, n))
+                at = self._named_in(row.alias, at, self.builder.expression(Op.IMPORT, n))
 
     def _named_in(self, name: str, at: int, value: int) -> int:
         """Give an expression to the next occurrence of a name after an offset; return the offset after it."""
         for place in self._places(at):
-            if self.woven.names.table[self.woven.names.name[place]].endswith(name):
-                self.woven.use[place] = value
-                return self.woven.names.ends[place]
+            if self.builder.names.table[self.builder.names.name[place]].endswith(name):
+                self.builder.use[place] = value
+                return self.builder.names.ends[place]
         return at
 
     def _places(self, at: int) -> Iterator[int]:
-        first = bisect_left(self.woven.names.starts, at)
-        return iter(range(first, min(first + 64, len(self.woven.names.starts))))
+        first = bisect_left(self.builder.names.starts, at)
+        return iter(range(first, min(first + 64, len(self.builder.names.starts))))
 
     def _parts(self, n: int, module: str, at: int) -> int:
         for count, part in enumerate(module.split(".") if module else (), 1):
-            at = self._named_in(part, at, self.woven.expression(Op.PACKAGE, n, count))
+            at = self._named_in(part, at, self.builder.expression(Op.PACKAGE, n, count))
         return at
 
     def _classes(self) -> None:
         for node in self.found.get("class", ()):
             name = node.child_by_field_name("name")
-            symbol = self.woven.defined.get(name.start_byte) if name is not None else None
+            symbol = self.builder.defined.get(name.start_byte) if name is not None else None
             if symbol is None:
                 continue
             bases = node.child_by_field_name("superclasses")
             for base in bases.named_children if bases is not None else ():
                 if base.type not in ("keyword_argument", "comment"):
-                    self.woven.relate(symbol, SymbolRelation.BASE, self.values.value(base))
+                    self.builder.relate(symbol, SymbolRelation.BASE, self.values.value(base))
             self._decorators(node, symbol)
 
     def _decorators(self, node: Node, symbol: int) -> None:
@@ -320,31 +320,31 @@ class _PythonFlow:
             return
         for child in around.named_children:
             if child.type == "decorator" and child.named_child_count:
-                self.woven.relate(symbol, SymbolRelation.DECORATOR, self.values.value(child.named_children[0]))
-                record_decorator_names(self.woven, symbol, child.start_byte, child.end_byte)
+                self.builder.relate(symbol, SymbolRelation.DECORATOR, self.values.value(child.named_children[0]))
+                record_decorator_names(self.builder, symbol, child.start_byte, child.end_byte)
 
     def _returns(self, functions: list[tuple[Node, int]]) -> None:
         """Record what each function returns: as declared, or else the values of its `return` and `yield`."""
-        woven, values = self.woven, self.values
+        builder, values = self.builder, self.values
         unsaid: dict[int, list[int]] = {}
         for node, symbol in functions:
             typed = node.child_by_field_name("return_type")
-            if woven.symbols[symbol].modifiers:
+            if builder.symbols[symbol].modifiers:
                 self._decorators(node, symbol)
             if typed is not None:
-                woven.relate(symbol, SymbolRelation.RETURNS, values.of_type(typed))
+                builder.relate(symbol, SymbolRelation.RETURNS, values.of_type(typed))
             else:
                 unsaid[symbol] = []
         nodes = sorted((*self.found.get("return", ()), *self.found.get("yield", ())), key=lambda n: n.start_byte)
-        for node, scope in zip(nodes, innermost([n.start_byte for n in nodes], woven.intervals), strict=True):
-            symbol = woven.scopes[scope].symbol
+        for node, scope in zip(nodes, innermost([n.start_byte for n in nodes], builder.intervals), strict=True):
+            symbol = builder.scopes[scope].symbol
             if symbol in unsaid and node.named_child_count:
                 value = values.value(node.named_children[-1])
                 if node.type == "yield" and value:
-                    value = woven.expression(Op.LITERAL, woven.name_index("Iterator"), value + 1)
+                    value = builder.expression(Op.LITERAL, builder.name_index("Iterator"), value + 1)
                 unsaid[symbol].append(value)
         for symbol, returned in unsaid.items():
-            woven.relate(symbol, SymbolRelation.RETURNS, woven.either(returned))
+            builder.relate(symbol, SymbolRelation.RETURNS, builder.either(returned))
 
 
 def _guarded_ranges(call: Node) -> Iterator[tuple[int, int]]:
@@ -382,30 +382,30 @@ def _leaves(body: Node) -> bool:
 # pytest's tests and fixtures (see the module docstring).
 
 
-def record_fixtures(woven: FlowBuilder) -> None:
+def record_fixtures(builder: FlowBuilder) -> None:
     """Record the fixtures that the tests and fixtures of a file request and provide."""
-    for place, symbol in enumerate(woven.symbols):
+    for place, symbol in enumerate(builder.symbols):
         if symbol.kind not in FUNCTION_KINDS:
             continue
         decorator = _fixture_decorator(symbol)
         if decorator is None and not symbol.name.startswith("test"):
             continue
         for name in (*(parameter.name for parameter in symbol.parameters), *_used_fixtures(symbol)):
-            woven.relate(place, SymbolRelation.ASKS, woven.expression(Op.LITERAL, woven.name_index(name)))
+            builder.relate(place, SymbolRelation.ASKS, builder.expression(Op.LITERAL, builder.name_index(name)))
         if decorator is not None:
             named = _NAME.search(decorator)
             offered = (named.group(1) if named else symbol.name, *("*" for _ in _AUTOUSE.findall(decorator)))
             for name in offered:
-                woven.relate(place, SymbolRelation.OFFERS, woven.expression(Op.LITERAL, woven.name_index(name)))
+                builder.relate(place, SymbolRelation.OFFERS, builder.expression(Op.LITERAL, builder.name_index(name)))
 
 
-def record_decorator_names(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
+def record_decorator_names(builder: FlowBuilder, symbol: int, start: int, end: int) -> None:
     """Record the names inside a decorator of a test or fixture."""
-    row = woven.symbols[symbol]
+    row = builder.symbols[symbol]
     if row.kind in FUNCTION_KINDS and (row.name.startswith("test") or _fixture_decorator(row) is not None):
-        starts = woven.names.starts
+        starts = builder.names.starts
         for place in range(bisect_left(starts, start), bisect_left(starts, end)):
-            woven.relate(symbol, SymbolRelation.HANDS, woven.use[place])
+            builder.relate(symbol, SymbolRelation.HANDS, builder.use[place])
 
 
 def _fixture_decorator(symbol: Symbol) -> str | None:

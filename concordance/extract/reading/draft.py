@@ -108,7 +108,7 @@ class Draft:
     blanked_bytes: int = 0
     doc: str = ""
     exports: tuple[str, ...] | None = None
-    weave: Callable[[Draft, FlowBuilder], None] | None = None  # builds the flow, for languages that have names
+    build_flow: Callable[[Draft, FlowBuilder], None] | None = None  # builds the flow, for languages that have names
     branches: list[int] = field(default_factory=list)  # offsets of branches in control flow
     root: Node | None = None  # of the syntax tree, if there is one: for the rules
 
@@ -156,12 +156,12 @@ class Draft:
         places = innermost([at for at, _ in self.imports], intervals)
         imports = tuple(row._replace(scope=place) for (_, row), place in zip(self.imports, places, strict=True))
         flow: Flow | None = None
-        if self.weave is not None:
+        if self.build_flow is not None:
             defined = {d.at: d.place for d in self.definitions if d.occurs}
-            woven = FlowBuilder(names, scopes, intervals, symbols, imports, defined)
-            self.weave(self, woven)
-            occurrences = occurrences._replace(use=pack_column([used + 1 for used in woven.use]))
-            flow = woven.flow(self.exports)
+            builder = FlowBuilder(names, scopes, intervals, symbols, imports, defined)
+            self.build_flow(self, builder)
+            occurrences = occurrences._replace(use=pack_column([used + 1 for used in builder.use]))
+            flow = builder.flow(self.exports)
         elif imports:
             flow = Flow(imports=imports)
         return FileFacts(
@@ -280,9 +280,9 @@ class Draft:
             ]
         offsets = self.source.offsets(starts)
         role = bytes(map(roles.__getitem__, starts))
-        bound, hangs = self._bindings(scopes, starts, places, keys), self._receivers(starts)
+        bound, receivers = self._bindings(scopes, starts, places, keys), self._receivers(starts)
         table_now = [name.decode("utf-8", "replace") for name in table]
-        found = NameColumns(starts, stops, keys, role, places, bound, hangs, table_now)
+        found = NameColumns(starts, stops, keys, role, places, bound, receivers, table_now)
         return Occurrences(
             written,
             pack_column(names),
@@ -290,7 +290,7 @@ class Draft:
             role,
             pack_column(places),
             pack_column(bound),
-            hangs,
+            receivers,
             pack_column(self.source.line_lengths),
         ), found
 
@@ -357,7 +357,7 @@ class Draft:
 
     def _receivers(self, starts: list[int]) -> bytes:
         """Return how each name follows a receiver: 0 not at all, 1 directly after a name, 2 after an expression."""
-        hangs = bytearray(len(starts))
+        receivers = bytearray(len(starts))
         members = self.members
         if members:
             data, ends = self.source.data, self.ends
@@ -365,9 +365,9 @@ class Draft:
             for place, start in enumerate(starts):
                 if start in members:
                     between = data[before:start]
-                    hangs[place] = 1 if place and (between in _JOINTS or between.strip() in _JOINTS) else 2
+                    receivers[place] = 1 if place and (between in _JOINTS or between.strip() in _JOINTS) else 2
                 before = ends[start]
-        return bytes(hangs)
+        return bytes(receivers)
 
 
 _JOINTS = frozenset((b".", b"->", b"::", b"?.", b"&.", b"!."))

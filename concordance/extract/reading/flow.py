@@ -4,10 +4,6 @@ In: the names of a file with their scopes and bindings, as collected by `Draft`.
 evaluates to find what each name refers to. Names, members of names, symbols and imports work the same way in every
 language and are handled here. What else is bound to a variable is added by the language's own flow module, through
 `bind` and `sites`, with expressions that it builds here.
-
-The last section is the flow of languages that write types next to names: Java, Go, Rust, TypeScript and JavaScript. It
-adds imports, bases, and the declared type of a name (`Base b`, `s *S`, `f: C`, `x = new Foo`), which it
-recognises by the text between two neighbouring names.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ from concordance.base.model import (
     pack_column,
 )
 
-_TYPE, _IMPORT, _INHERIT = ROLES.index(Role.TYPE), ROLES.index(Role.IMPORT), ROLES.index(Role.INHERIT)
+TYPE_ROLE, IMPORT_ROLE, INHERIT_ROLE = ROLES.index(Role.TYPE), ROLES.index(Role.IMPORT), ROLES.index(Role.INHERIT)
 FIRST_VERSION = 1 << 30  # numbers from here on are versions of variables, renumbered once all variables are known
 _MANY = 255  # arguments, or more
 MAX_LOOKBACK = 16  # most bindings to look back at; with more of them in branches, the whole variable is meant
@@ -46,7 +42,7 @@ class NameColumns(NamedTuple):
     role: bytes
     scope: list[int]
     bound: list[int]  # the scope that binds it, plus one
-    hangs: bytes  # after a receiver: 0 no, 1 directly after a name, 2 after an expression
+    receivers: bytes  # what is before each name: 0 no receiver, 1 a name, 2 another expression
     table: list[str]
 
 
@@ -138,7 +134,7 @@ class FlowBuilder:
         place = self.by_end.get(end)
         return self.use[place] if place is not None else 0
 
-    def weave(
+    def add_name_expressions(
         self, receiver: Callable[[int], int], version: Callable[[int, int], int] | None = None, nested: bool = False,
         calls: Mapping[int, int] | None = None,
     ) -> None:  # fmt: skip
@@ -154,11 +150,11 @@ class FlowBuilder:
         names, sites = self.names, self.sites
         plain: dict[int, int] = {}  # expressions of names that mean the same wherever they are read
         width = len(names.table)
-        rows = zip(names.name, names.scope, names.bound, names.hangs, strict=True)
-        for place, (name, scope, bound, hangs) in enumerate(rows):
-            if hangs == 1:
+        rows = zip(names.name, names.scope, names.bound, names.receivers, strict=True)
+        for place, (name, scope, bound, receiver_kind) in enumerate(rows):
+            if receiver_kind == 1:
                 use.append(expression(Op.MEMBER, use[-1], name))
-            elif hangs:
+            elif receiver_kind:
                 on = receiver(place)
                 # The name of a keyword argument means nothing if the called function is not known.
                 use.append(expression(Op.MEMBER, on, name) if on or names.role[place] != _MENTION else 0)
@@ -211,7 +207,7 @@ class FlowBuilder:
                 outside = (
                     kind == Kind.METHOD and binding >= 0 and self.scopes[binding].symbol != self.symbols[symbol].parent
                 )
-                if binding >= 0 and not names.hangs[place] and kind not in _HOLDERS and not outside:
+                if binding >= 0 and not names.receivers[place] and kind not in _HOLDERS and not outside:
                     self.bind(names.bound[place] - 1, names.name[place], value)
                 self.use[place] = value
 

@@ -71,7 +71,7 @@ class ValueSyntax:
         self._ranges = found.get("value.range", [])
         self._aliases = found.get("value.alias", [])
 
-    def receiver(self, woven: FlowBuilder, data: bytes, start: int, around: int) -> int:
+    def receiver(self, builder: FlowBuilder, data: bytes, start: int, around: int) -> int:
         """Return the value whose member starts at an offset: what a call returns; 0 if unknown."""
         before = data[max(0, start - _REACH) : start]
         joint = _JOINT.search(before)
@@ -80,8 +80,8 @@ class ValueSyntax:
         end = start - len(before) + joint.start()
         awaited = data.endswith(b".await", 0, end)
         node = self._calls.get(end - len(b".await") if awaited else end)
-        value = Values(woven, around).of(node) if node is not None else 0
-        return woven.expression(Op.ITEM, value) if value and (awaited or joint[1] == b"?") else value
+        value = Values(builder, around).of(node) if node is not None else 0
+        return builder.expression(Op.ITEM, value) if value and (awaited or joint[1] == b"?") else value
 
     def bindings(self) -> Iterator[tuple[Node, Node, int]]:
         """Yield each name that is bound without a declared type, its value, and which part of the value it is."""
@@ -123,7 +123,7 @@ class ValueSyntax:
         """Yield each type and an interface that it implements elsewhere than where it is defined."""
         return iter(())
 
-    def implemented_type(self, woven: FlowBuilder, start: int) -> int:
+    def implemented_type(self, builder: FlowBuilder, start: int) -> int:
         """Return a value of the type that methods around an offset are for, if it is in another file; 0 if none is."""
         return 0
 
@@ -165,7 +165,7 @@ class ValueSyntax:
 class TypeSite(NamedTuple):
     """Where a value or a type is written."""
 
-    woven: FlowBuilder
+    builder: FlowBuilder
     around: int  # the class around it, -1 if none
 
 
@@ -176,7 +176,7 @@ class Values(TypeSite):
         """Return the expression of a value, 0 if it says nothing about a type."""
         while (node.type in _INSIDE and node.named_child_count == 1) or node.type == "reference_expression":
             node = node.named_children[-1]
-        kind, woven = node.type, self.woven
+        kind, builder = node.type, self.builder
         if kind in _BRANCHES:
             return next((value for value in map(self.of, _results(node)) if value), 0)
         if kind in _CALLS:
@@ -191,25 +191,25 @@ class Values(TypeSite):
                 first = given.named_children[0] if given is not None and given.named_child_count == 1 else None
                 if first is not None and first.type in ("type_identifier", "qualified_type"):
                     return self.of_type(first)
-            target = woven.ending(called.end_byte) if called is not None else 0
-            if target and woven.ops[target] == Op.CALL:
+            target = builder.ending(called.end_byte) if called is not None else 0
+            if target and builder.ops[target] == Op.CALL:
                 return target
-            return woven.expression(Op.CALL, target) if target else 0
+            return builder.expression(Op.CALL, target) if target else 0
         if kind in _NEW or kind in _LITERALS:
             typed = node.child_by_field_name(_NEW.get(kind) or _LITERALS[kind])
             return self.of_type(typed) if typed is not None else 0
         if kind in _TAKEN_OUT:
             inner = self.of(node.named_children[0]) if node.named_child_count else 0
-            return woven.expression(Op.ITEM, inner) if inner else 0
+            return builder.expression(Op.ITEM, inner) if inner else 0
         if kind in _ITEMS:
             operand = node.child_by_field_name(_ITEMS[kind]) or node.named_children[0]
             inner = self.of(operand)
             is_slice = node.named_children[-1].type == "range_expression"
-            return woven.expression(Op.ITEM, inner) if inner and not is_slice else inner
+            return builder.expression(Op.ITEM, inner) if inner and not is_slice else inner
         if kind == "closure_expression":
             body = node.child_by_field_name("body")
             inner = self.of(body) if body is not None else 0
-            return woven.expression(Op.LITERAL, woven.name_index(CLOSURE), inner + 1) if inner else 0
+            return builder.expression(Op.LITERAL, builder.name_index(CLOSURE), inner + 1) if inner else 0
         if kind in _CASTS:
             typed = node.child_by_field_name("type") or (node.named_children[-1] if node.named_child_count else None)
             return self.of_type(typed) if typed is not None else 0
@@ -218,8 +218,8 @@ class Values(TypeSite):
         if kind == "field_expression" and node.named_children[-1].type == "integer_literal":  # self.0
             inner = self.of(node.named_children[0])
             word = (node.named_children[-1].text or b"").decode()
-            return woven.expression(Op.MEMBER, inner, woven.name_index(word)) if inner else 0
-        return woven.ending(node.end_byte) if kind in _NAMES else 0
+            return builder.expression(Op.MEMBER, inner, builder.name_index(word)) if inner else 0
+        return builder.ending(node.end_byte) if kind in _NAMES else 0
 
     def _wrapped(self, node: Node) -> int:
         """Return the value of `Some(x)`, `Ok(x)`, `Box::new(x)`."""
@@ -229,12 +229,12 @@ class Values(TypeSite):
         first, _, last = (called.text or b"").rpartition(b"::")
         if not first and last in (b"Some", b"Ok"):
             value = self.of(given.named_children[0])
-            return self.woven.expression(Op.LITERAL, self.woven.name_index("Option"), value + 1) if value else 0
+            return self.builder.expression(Op.LITERAL, self.builder.name_index("Option"), value + 1) if value else 0
         return self.of(given.named_children[0]) if last == b"new" and first in _TRANSPARENT else 0
 
     def of_type(self, node: Node) -> int:
         """Return the expression of a value whose type is written, 0 if the type has no name here."""
-        kind, woven = node.type, self.woven
+        kind, builder = node.type, self.builder
         if kind == "parameter_list":  # of Go's several results, the first
             first = node.named_children[0] if node.named_child_count else None
             typed = first.child_by_field_name("type") if first is not None else None
@@ -248,19 +248,19 @@ class Values(TypeSite):
         if kind in _LISTS:
             typed = node.child_by_field_name(_LISTS[kind])
             value = self.of_type(typed) if typed is not None else 0
-            return woven.expression(Op.LITERAL, woven.name_index("[]"), value + 1) if value else 0
+            return builder.expression(Op.LITERAL, builder.name_index("[]"), value + 1) if value else 0
         if kind == "tuple_type":
             found = 0
             for child in reversed(node.named_children):
-                part = self.of_type(child) or woven.expression(Op.PART, 0, 1)
-                found = woven.expression(Op.PAIR, part, found + 1 if found else 0)
+                part = self.of_type(child) or builder.expression(Op.PART, 0, 1)
+                found = builder.expression(Op.PAIR, part, found + 1 if found else 0)
             return found
         if kind in ("generic_type", "generic_type_with_turbofish"):
             return self._generic(node)
         if node.text == b"Self" or kind == "this_type":
             return self._own()
-        name = woven.ending(node.end_byte) if kind in _TYPE_NAMES else 0
-        return woven.expression(Op.OF_TYPE, name) if name else 0
+        name = builder.ending(node.end_byte) if kind in _TYPE_NAMES else 0
+        return builder.expression(Op.OF_TYPE, name) if name else 0
 
     def _generic(self, node: Node) -> int:
         head = node.child_by_field_name("type") or node.child_by_field_name("name") or node.named_children[0]
@@ -270,18 +270,18 @@ class Values(TypeSite):
             bound = (child for child in inside.named_children if child.type == "type_binding")
             typed = next((one.child_by_field_name("type") for one in bound), None)
             value = self.of_type(typed) if typed is not None else 0
-            return self.woven.expression(Op.LITERAL, self.woven.name_index("[]"), value + 1) if value else 0
+            return self.builder.expression(Op.LITERAL, self.builder.name_index("[]"), value + 1) if value else 0
         if name in _TRANSPARENT | _AROUND:
             typed = next((child for child in inside.named_children if child.type != "lifetime"), None)
             value = self.of_type(typed) if typed is not None else 0
             if not value or name in _TRANSPARENT:
                 return value
-            return self.woven.expression(Op.LITERAL, self.woven.name_index(name.decode()), value + 1)
+            return self.builder.expression(Op.LITERAL, self.builder.name_index(name.decode()), value + 1)
         return self.of_type(head)
 
     def _own(self) -> int:
-        woven = self.woven
-        return woven.expression(Op.OF_TYPE, woven.expression(Op.SYMBOL, self.around)) if self.around >= 0 else 0
+        builder = self.builder
+        return builder.expression(Op.OF_TYPE, builder.expression(Op.SYMBOL, self.around)) if self.around >= 0 else 0
 
 
 Evaluate = Callable[[Values], int]  # returns the expression of a value
@@ -300,14 +300,14 @@ def _results(node: Node) -> list[Node]:
     return [one for one in last if not one.type.endswith(("_statement", "_declaration", "_item"))]
 
 
-def value_of(woven: FlowBuilder, around: int, node: Node) -> int:
+def value_of(builder: FlowBuilder, around: int, node: Node) -> int:
     """Return the expression of a value, inside a class or not (-1)."""
-    return Values(woven, around).of(node)
+    return Values(builder, around).of(node)
 
 
-def typed_value(woven: FlowBuilder, around: int, node: Node) -> int:
+def typed_value(builder: FlowBuilder, around: int, node: Node) -> int:
     """Return the expression of a value of a written type, inside a class or not (-1)."""
-    return Values(woven, around).of_type(node)
+    return Values(builder, around).of_type(node)
 
 
 def type_name(node: Node) -> Node:

@@ -52,18 +52,18 @@ class RustValueSyntax(ValueSyntax):
         impls = found.get("impl", ())
         self._impls = [(node.start_byte, node.end_byte, node.child_by_field_name("type")) for node in impls]
 
-    def receiver(self, woven: FlowBuilder, data: bytes, start: int, around: int) -> int:
+    def receiver(self, builder: FlowBuilder, data: bytes, start: int, around: int) -> int:
         """Return the value whose member starts at an offset; 0 if unknown."""
         node = self._fields.get(start)
-        return Values(woven, around).of(node) if node is not None else super().receiver(woven, data, start, around)
+        return Values(builder, around).of(node) if node is not None else super().receiver(builder, data, start, around)
 
-    def implemented_type(self, woven: FlowBuilder, start: int) -> int:
+    def implemented_type(self, builder: FlowBuilder, start: int) -> int:
         """Return a value of the type that the `impl` block around an offset is for; 0 if there is none."""
         place = bisect_right(self._impls, start, key=lambda row: row[0]) - 1
         if place < 0 or start >= self._impls[place][1]:
             return 0
         typed = self._impls[place][2]
-        return Values(woven, -1).of_type(typed) if typed is not None else 0
+        return Values(builder, -1).of_type(typed) if typed is not None else 0
 
     def argument_counts(self) -> dict[int, int]:
         """Return the number of arguments plus one of each call of a method: a field may have the same name."""
@@ -147,7 +147,7 @@ def _value_of(node: Node) -> Evaluate:
 def _wrapped(op: Op, inner: Evaluate, right: int = 0) -> Evaluate:
     def evaluate(values: Values) -> int:
         value = inner(values)
-        return values.woven.expression(op, value, right) if value else 0
+        return values.builder.expression(op, value, right) if value else 0
 
     return evaluate
 
@@ -185,8 +185,8 @@ def _field(typed: Node, place: int, value: Evaluate) -> Evaluate:
         return _wrapped(Op.ITEM, value)
 
     def evaluate(values: Values) -> int:
-        name = values.woven.ending(typed.end_byte)
-        return values.woven.expression(Op.PART, name, place + 1) if name else 0
+        name = values.builder.ending(typed.end_byte)
+        return values.builder.expression(Op.PART, name, place + 1) if name else 0
 
     return evaluate
 
@@ -200,9 +200,9 @@ def _members(pattern: Node) -> Iterator[tuple[Node, Evaluate]]:
             inner = field.child_by_field_name("pattern")
 
             def evaluate(values: Values, name: Node = name, typed: Node = typed) -> int:
-                owner = values.of_type(typed) if typed.text == b"Self" else values.woven.ending(typed.end_byte)
+                owner = values.of_type(typed) if typed.text == b"Self" else values.builder.ending(typed.end_byte)
                 word = (name.text or b"").decode("utf-8", "replace")
-                return values.woven.expression(Op.MEMBER, owner, values.woven.name_index(word)) if owner else 0
+                return values.builder.expression(Op.MEMBER, owner, values.builder.name_index(word)) if owner else 0
 
             yield inner if inner is not None else name, evaluate
 
