@@ -83,13 +83,13 @@ def _native_name(task: int) -> str:
         return ""
 
 
-def can_fork(seconds: float = _SETTLE) -> bool:
+def can_fork() -> bool:
     """True if this process may fork now; threads that are about to end get a few seconds."""
     began = time.monotonic()
     while others := other_threads():
         # Our Python threads are joined where they are used: one that is running now belongs to other code, and stays.
         patient = threading.active_count() == 1 and not others.keys() <= _permanent_threads()
-        if time.monotonic() - began >= (seconds if patient else _SETTLE_PYTHON):
+        if time.monotonic() - began >= (_SETTLE if patient else _SETTLE_PYTHON):
             if patient:
                 _permanent_threads().update(others)
             return False
@@ -126,7 +126,7 @@ class Process(ForkProcess):
 class WorkerForkContext(ForkContext):
     """The context with which `ProcessPoolExecutor` forks all of its workers before it starts a thread."""
 
-    def __init__(self, shared: object = None) -> None:
+    def __init__(self, shared: object) -> None:
         """`shared` is given to each worker."""
         super().__init__()
         self._shared = shared

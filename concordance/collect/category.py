@@ -132,10 +132,10 @@ _TOP_CHARACTERS = 4000
 class Categories:
     """Assigns categories to the files of a repository; results for folders are cached, because files share them."""
 
-    def __init__(self, given: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(self, from_settings: Sequence[tuple[str, str]]) -> None:
         """`from_settings`: patterns of paths and the owners' category for those files; the last match wins."""
-        self._settings_categories = [Category(category) for _, category in given]
-        self._patterns = Patterns(pattern for pattern, _ in given)
+        self._settings_categories = [Category(category) for _, category in from_settings]
+        self._patterns = Patterns(pattern for pattern, _ in from_settings)
         self._places: dict[str, Category | None] = {}
         self._names = Globs((glob, category) for category, globs in _NAMES for glob in globs.split())
 

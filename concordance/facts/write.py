@@ -37,7 +37,7 @@ from concordance.facts.updates.delta import Aspect, Delta, StoredFile, round_to_
 class StoreWriter:
     """Writes one build. End it with `commit` or `abandon`."""
 
-    def __init__(self, folder: str, fresh: bool, rows: Iterable[Linkable] | None = None) -> None:
+    def __init__(self, folder: str, fresh: bool, rows: Iterable[Linkable] | None) -> None:
         """`rows` are the files of the store, if the caller already has them."""
         self.path = os.path.join(folder, "index.db")
         self.fresh = fresh

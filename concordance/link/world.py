@@ -168,8 +168,8 @@ class LinkWorld:
 
     def __init__(
         self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes],
-        resolvers: dict[str, Callable[[Tree], Resolve]], symbols_by_name: SymbolsByName | None = None,
-        flows_of_languages: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
+        resolvers: dict[str, Callable[[Tree], Resolve]], symbols_by_name: SymbolsByName | None,
+        flows_of_languages: Callable[[Iterable[str]], dict[int, bytes]] | None,
     ) -> None:  # fmt: skip
         """`flows` returns a file's flow by the file's id, and `flows_of_languages` those of all files of the given
         languages. `resolvers` maps a language to a factory of its import resolver. `symbols_by_name`, if given, returns

@@ -80,7 +80,7 @@ class _Key(NamedTuple):
     by: str  # the module that exports it under this name, or the document that has it
 
 
-def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = frozenset()) -> str:
+def module_of(path: str, packages: frozenset[str], roots: frozenset[str]) -> str:
     """Return the dotted name of a Python file, or "" if it has none.
 
     A file has one if it is in a package, directly in a root, or anywhere below a root called `src`.

@@ -6,7 +6,6 @@ rows are printed as a table or as JSON.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -92,7 +91,7 @@ def page_for(command: ModuleType, limit: int, cursor: str, options: Mapping[str,
     return AnswerPage(limit, cursor, {name: options.get(name, option.default) for name, option in known.items()})
 
 
-def page_start(page: AnswerPage, total: int = sys.maxsize) -> int:
+def page_start(page: AnswerPage, total: int) -> int:
     """Return the index of a page's first row, from a numeric cursor; raise WrongCursor if it is beyond `total`."""
     cursor = page.cursor
     if cursor and not (cursor.isascii() and cursor.isdecimal() and int(cursor[:18]) <= total):

@@ -332,7 +332,7 @@ _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _LARGEST = 20_000  # characters; longer code is not highlighted, because it would take too long
 
 
-def render_code(text: str, language: str = "") -> str:
+def render_code(text: str, language: str) -> str:
     """Return the HTML of a code block."""
     text = escape_hidden(text)
     if not _LANGUAGE.fullmatch(language):

@@ -132,7 +132,7 @@ async def _prepare(tools: AgentTools, listed: anyio.Event) -> None:
             await anyio.sleep(_PAUSE)
 
 
-def http_app(tools: AgentTools, host: str, port: int, token: str = "") -> _App:
+def http_app(tools: AgentTools, host: str, port: int, token: str) -> _App:
     """Return the application that serves clients over HTTP at `/mcp`; a `token` is demanded of every request."""
     names = [*LOOPBACK[:2], "[::1]", *([f"[{host}]" if ":" in host else host] if host not in LOOPBACK else [])]
     security = TransportSecuritySettings(

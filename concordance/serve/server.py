@@ -382,7 +382,7 @@ _WHY = {
 }
 
 
-def _error_page(status: HTTPStatus, why: str, base: str = "/") -> Reply:
+def _error_page(status: HTTPStatus, why: str, base: str) -> Reply:
     """Return an error page."""
     text = error_document(f"{status.value} {status.phrase}", why, base)
     return Reply(status, text.encode(), _HTML, {"Cache-Control": "no-store"})

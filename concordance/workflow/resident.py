@@ -62,7 +62,7 @@ class LastBuild(NamedTuple):
     macros: list[tuple[str, FileMacros]]
 
 
-def read_last_build(folder: str, readers: str, cached: LastBuild | None = None) -> LastBuild | None:
+def read_last_build(folder: str, readers: str, cached: LastBuild | None) -> LastBuild | None:
     """Return the last build by these readers; `cached` may be a cached copy of it.
 
     None if there is none, if it is broken or made by other readers, or if a rebuild is better.

@@ -88,7 +88,7 @@ def tools(package: str) -> Tools:
     return Tools(Parser(syntax), Query(syntax, words + SHARED), errors, package == C)
 
 
-def read(source: Source, package: str, known: Macros | None = None, objects: bool = False) -> Draft:
+def read(source: Source, package: str, known: Macros | None, objects: bool = False) -> Draft:
     """Read one file; `objects` says that it may contain Objective-C."""
     draft = Draft(source, sees_members=True)
     lines = directives.scan(source.data)

@@ -166,7 +166,7 @@ def text(node: Node) -> str:
     return raw.decode("utf-8", "replace") if raw is not None else ""
 
 
-def signature(source: Source, node: Node, body: tuple[str, ...] = ("body",)) -> str:
+def signature(source: Source, node: Node, body: tuple[str, ...]) -> str:
     """Return a definition up to its body, on one line."""
     end = node.end_byte
     for field in body:

@@ -137,7 +137,7 @@ def remove(path: str) -> None:
             os.remove(path + end)
 
 
-def require_intact(path: str, alone: bool = False) -> None:
+def require_intact(path: str, alone: bool) -> None:
     """Raise StoreBroken if a database is damaged.
 
     `alone`: no other process can be about to write it, because the caller holds the lock of its folder.

@@ -46,7 +46,7 @@ def resolve_path(
 
 
 def resolve_link(
-    tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
+    tree: Tree, importer: str, written: str, endings: Iterable[str], pages: Iterable[str], top: str = ""
 ) -> Target:
     """Resolve a link of a document, without its anchor, query and escapes; an anchor alone is the file itself."""
     path = unquote(re.split(r"[#?]", written, maxsplit=1)[0])

@@ -111,7 +111,7 @@ _SPECIAL = (
 )
 
 
-def cross_references(page: Ref, chapter: str = "") -> list[Block]:
+def cross_references(page: Ref, chapter: str) -> list[Block]:
     """Return links to the other pages of a folder."""
     folder = page.path
     up = folder.rpartition("/")[0]

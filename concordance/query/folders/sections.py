@@ -65,7 +65,7 @@ def provision_sentence(index: Index, folder: str) -> list[Block]:
     return [Text(found)]
 
 
-def usage_sentences(index: Index, folder: str, with_users: bool = True) -> list[Block]:
+def usage_sentences(index: Index, folder: str, with_users: bool) -> list[Block]:
     """Return one sentence on what uses a folder, unless the page already says so, and one on what it uses."""
     if not folder:
         return []
@@ -106,9 +106,9 @@ def part_ref(index: Index, path: str) -> Ref:
 # --- concepts
 
 
-def key_concepts(index: Index, folder: Folder, limit: int = _CONCEPTS) -> list[Block]:
+def key_concepts(index: Index, folder: Folder) -> list[Block]:
     """Return the definitions that other files use most, each with its author's description."""
-    rows = key_definitions_of_folder(index, folder, limit)
+    rows = key_definitions_of_folder(index, folder, _CONCEPTS)
     if not rows:
         return []
     return [Items([concept_item(index, row) for row in rows])]

@@ -65,11 +65,9 @@ class OpenRepository:
 class OpenWorkspace:
     """A workspace that is open for reading."""
 
-    def __init__(
-        self, folder: str, settings_of: Callable[[str], RepositorySettings], most_open: int = MOST_OPEN
-    ) -> None:
+    def __init__(self, folder: str, settings_of: Callable[[str], RepositorySettings]) -> None:
         """`settings_of` returns what opening the repository in a folder needs."""
-        self.folder, self.most_open = folder, most_open
+        self.folder, self.most_open = folder, MOST_OPEN
         self.repositories = read_repositories(folder)
         self.catalogue = Catalogue(folder)
         self.unavailable: dict[str, str] = {}  # repositories that could not be opened, and why
@@ -104,11 +102,6 @@ class OpenWorkspace:
     def index(self, name: str) -> Index:
         """Return the index of a repository."""
         return self.open(name).index
-
-    @property
-    def open_count(self) -> int:
-        """The number of stores that are open."""
-        return len(self._open)
 
     # --- look-ups that questions repeat
 

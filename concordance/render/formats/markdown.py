@@ -244,7 +244,7 @@ class _Writer:
 
     # --- the end
 
-    def _fill_in(self, references: bool = True) -> None:
+    def _fill_in(self, references: bool) -> None:
         """Write the links: with their address, or as a numbered reference to it if that is shorter and allowed."""
         times = Counter([address for _, _, address in self.links])
         numbers: dict[str, str] = {}
@@ -322,7 +322,7 @@ def _mark_start(found: re.Match[str]) -> str:
     return f"{before}{sign}\\" if sign[0].isdigit() else f"{before}\\{sign}"
 
 
-def code_span(text: str, table: bool = False) -> str:
+def code_span(text: str, table: bool) -> str:
     """Return text as inline code, on one line."""
     if "\n" in text:
         text = " ".join(text.split())

@@ -118,7 +118,7 @@ def with_options(book: Book, options: Mapping[str, bool]) -> Book:
 
 
 def encode_manifest(
-    pages: Collection[ManifestPage], unfinished: bool, site: bool, options: Mapping[str, bool] = _NO_OPTIONS
+    pages: Collection[ManifestPage], unfinished: bool, site: bool, options: Mapping[str, bool]
 ) -> bytes:
     """Return the content of the manifest."""
     listed = ",\n".join(map(_line, sorted(pages)))

@@ -130,7 +130,7 @@ def _is_link(text: Pieces) -> bool:
 class HtmlWriter:
     """Writes the HTML of one page."""
 
-    def __init__(self, addresses: SiteAddresses, page: str, lines_of: str = "") -> None:
+    def __init__(self, addresses: SiteAddresses, page: str, lines_of: str) -> None:
         """Create a writer; `lines_of` is the file that line numbers without a path refer to."""
         self.addresses, self.page, self._lines_of = addresses, page, lines_of
         self.out: list[str] = []
@@ -218,7 +218,9 @@ class HtmlWriter:
         if _is_facts(text.text):
             self._facts(text.text)
         else:
-            self._in("p", text.text)
+            self.out.append("<p>")
+            self.pieces(text.text)
+            self.out.append("</p>\n")
 
     def _facts(self, pieces: Pieces) -> None:
         """Write the facts about a definition as a list."""
@@ -231,11 +233,6 @@ class HtmlWriter:
                 start = place + 1
         self.pieces(pieces[start:])
         self.out.append("</li></ul>\n")
-
-    def _in(self, tag: str, pieces: Pieces) -> None:
-        self.out.append(f"<{tag}>")
-        self.pieces(pieces)
-        self.out.append(f"</{tag}>\n")
 
     def _items(self, block: Items) -> None:
         if not block.ordered and block.items and all(map(_is_field, block.items)):

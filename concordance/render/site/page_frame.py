@@ -107,7 +107,7 @@ def render_document(window: Window, root: str = "") -> str:
 """
 
 
-def error_document(title: str, why: str, root: str = "/") -> str:
+def error_document(title: str, why: str, root: str) -> str:
     """Return the document of an address that has no page: the header with the search, and what happened. Its links
     begin at the root of the server, because such an address may be of any depth."""
     window = Window("Front page", "", title, f"<h1>{escape(title)}</h1>\n<p>{escape(why)}</p>", kind="error", api=True)

@@ -72,9 +72,7 @@ class SharedCacheStage:
         if sum(one.size for one in fresh) >= MIN_BYTES:
             self._run(_write, pool.batches(fresh, lambda one: one.size, _WRITTEN_BYTES))
 
-    def _run(
-        self, work: Callable[[Job, list[Item]], Result], batches: Iterable[list[Item]]
-    ) -> list[Result]:
+    def _run(self, work: Callable[[Job, list[Item]], Result], batches: Iterable[list[Item]]) -> list[Result]:
         """Run tasks until the first failure, which is reported."""
         results: list[Result] = []
         if self.failed:

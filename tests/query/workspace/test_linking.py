@@ -118,10 +118,10 @@ def test_stores_are_opened_on_demand_and_few_stay_open(tmp_path: Path) -> None:
     build(workspace)
     opened = Opened(workspace)
     opened.workspace.most_open = 2
-    assert opened.workspace.open_count == 0
+    assert not opened.workspace._open
     for number in range(6):
         assert opened.ask("define", f"make{number}") == [f"part{number} part{number}.py 1"]
-        assert opened.workspace.open_count <= 2
+        assert len(opened.workspace._open) <= 2
     opened.workspace.close()
 
 
