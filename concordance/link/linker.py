@@ -78,7 +78,7 @@ class Linker:
             if module.__name__ not in self._skipped_import_resolvers:
                 self._skipped_import_resolvers[module.__name__] = module.enclosing_package_imports(self.world.tree)
             resolve = self._skipped_import_resolvers[module.__name__]
-            targets += [target for one in self.world.imports(number) for target in resolve(row.path, one)]
+            targets += [target for imported in self.world.imports(number) for target in resolve(row.path, imported)]
         return sha256(pack_targets(targets)).digest()[:8] if targets else b""
 
     def names(self, language: str) -> LanguageLinker | None:
@@ -102,13 +102,13 @@ class Linker:
         overrides = list(self._overrides(file, names)) if names is not None else []
         extends = list(self._extends(file, names)) if names is not None else []
         resolvers: dict[str, int] = {}
-        for one in found:
+        for target in found:
             if len(resolvers) < _MAX_REASONS:
-                resolvers.setdefault(one.by, len(resolvers))
+                resolvers.setdefault(target.by, len(resolvers))
         # The only reason that has that many variants is "one of N definitions of this name".
         if len(resolvers) == _MAX_REASONS:
             resolvers[_ANY_REASON] = _MAX_REASONS
-        by = bytes([resolvers.get(one.by, _MAX_REASONS) for one in found])
+        by = bytes([resolvers.get(target.by, _MAX_REASONS) for target in found])
         links = Links(
             pack_column([row.use for row in found]), pack_column([row.target for row in found]),
             bytes([row.trust for row in found]), by, tuple(resolvers), self.world.targets(file),

@@ -305,7 +305,9 @@ class Build:
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.cache_value]
                 cache.put([(reading.key, reading.cache_value) for reading in fresh])
-                found += [extract.FreshFacts(one.file.digest, one.key, one.file.size) for one in fresh]
+                found += [
+                    extract.FreshFacts(extracted.file.digest, extracted.key, extracted.file.size) for extracted in fresh
+                ]
                 for reading in readings:
                     self._count(reading)
                     text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)
@@ -325,7 +327,9 @@ class Build:
         rows, problem, crashed = [], "", list[str]()
         try:
             for path, diagnostics in ruff.check(self.root, paths, list(rules), crashed) if paths else ():
-                relevant = [one for one in diagnostics if ruleset.REQUIRED_WORDS.get(one.rule, "") in one.message]
+                relevant = [
+                    remark for remark in diagnostics if ruleset.REQUIRED_WORDS.get(remark.rule, "") in remark.message
+                ]
                 found = (
                     Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in relevant
                 )

@@ -31,18 +31,20 @@ class RegisteredKernels:
         self._kernels = context.once(Kernels)
         self._functions_by_end: dict[int, dict[str, Macro]] = {}  # by file
         self._macros: dict[str, list[StatedEnd]] = {}
-        for one in context.ends("registry", "macro"):
-            self._macros.setdefault(one.end.name, []).append(one)
-        stated = [end for bridge in BRIDGES for end in context.ends(bridge, "kernel", "meta")]
-        stated += [end for one in context.ends("registry", "uses") for end in self._expanded(one)]
+        for stated in context.ends("registry", "macro"):
+            self._macros.setdefault(stated.end.name, []).append(stated)
+        ends = [end for bridge in BRIDGES for end in context.ends(bridge, "kernel", "meta")]
+        ends += [end for stated in context.ends("registry", "uses") for end in self._expanded(stated)]
         # Every registration of a kernel, with the functions it refers to.
-        self.all: list[tuple[StatedEnd, list[LinkedName]]] = [(one, self._functions(one)) for one in stated]
+        self.all: list[tuple[StatedEnd, list[LinkedName]]] = [(stated, self._functions(stated)) for stated in ends]
 
     def _visible_macros(self, file: BridgeFile) -> dict[str, Macro]:
         """Return the macros that a file may use: of several with one name, its own, else the nearest."""
         found = {}
-        for name, stated in self._macros.items():
-            best = max(stated, key=lambda one: (one.file.id == file.id, shared_folder_count(one.file.path, file.path)))
+        for name, ends in self._macros.items():
+            best = max(
+                ends, key=lambda stated: (stated.file.id == file.id, shared_folder_count(stated.file.path, file.path))
+            )
             parameters = tuple(part.strip() for part in best.end.more[0][1].split(","))
             found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
         return found

@@ -324,7 +324,7 @@ class JavaValueSyntax(ValueSyntax):
         for node in self._calls.values():
             name, given = node.child_by_field_name("name"), node.child_by_field_name("arguments")
             if name is not None and given is not None:
-                found[name.start_byte] = 1 + sum(one.type not in _COMMENTS for one in given.named_children)
+                found[name.start_byte] = 1 + sum(child.type not in _COMMENTS for child in given.named_children)
         return found
 
 

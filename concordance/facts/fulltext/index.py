@@ -448,10 +448,10 @@ LIMIT = 1800.0  # seconds after which the program is ended
 
 
 @contextmanager
-def watch_call(task: str) -> Iterator[None]:
+def watch_call(task: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
     """Watch the call that is made in the block."""
     done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(task, done), name="watchdog", daemon=True)
+    watcher = threading.Thread(target=_watch, args=(task, done, notice, limit), name="watchdog", daemon=True)
     watcher.start()
     try:
         yield
@@ -460,11 +460,11 @@ def watch_call(task: str) -> Iterator[None]:
         watcher.join()
 
 
-def _watch(task: str, done: threading.Event) -> None:
+def _watch(task: str, done: threading.Event, notice: float, limit: float) -> None:
     waited = 0.0
-    while not done.wait(NOTICE):
-        waited += NOTICE
-        if waited >= LIMIT:
+    while not done.wait(notice):
+        waited += notice
+        if waited >= limit:
             _write_stderr(
                 f"concord: gave up waiting for {task} after {waited:,.0f} s; the last complete store is unchanged"
             )

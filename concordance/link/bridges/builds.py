@@ -33,10 +33,10 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for end in context.ends("builds"):
         targets.setdefault((end.file.path, end.end.name), []).append(end)
     symbols: dict[str, dict[str, int]] = {}
-    for (path, name), stated in targets.items():
+    for (path, name), ends in targets.items():
         if path not in symbols:
-            symbols[path] = _targets(context, stated[0])
-        yield from _target_files(context, paths, stated, symbols[path].get(name, 0))
+            symbols[path] = _targets(context, ends[0])
+        yield from _target_files(context, paths, ends, symbols[path].get(name, 0))
 
 
 def _targets(context: BridgeContext, stated: StatedEnd) -> dict[str, int]:
@@ -48,15 +48,15 @@ def _targets(context: BridgeContext, stated: StatedEnd) -> dict[str, int]:
     return found
 
 
-def _target_files(context: BridgeContext, paths: Paths, stated: list[StatedEnd], target: int) -> Iterator[Bridge]:
+def _target_files(context: BridgeContext, paths: Paths, ends: list[StatedEnd], target: int) -> Iterator[Bridge]:
     """Yield the files of one target, each once."""
-    without = {file for one in stated if _how(one) == "without" for file, _, _ in _files(paths, one)}
+    without = {file for stated in ends if _how(stated) == "without" for file, _, _ in _files(paths, stated)}
     seen = set()
-    for one in stated:
-        for file, trust, by in _files(paths, one) if _how(one) != "without" else ():
-            if file not in without and file not in seen and file != one.file.path:
+    for stated in ends:
+        for file, trust, by in _files(paths, stated) if _how(stated) != "without" else ():
+            if file not in without and file not in seen and file != stated.file.path:
                 seen.add(file)
-                row = one.to(context.files_by_path[file].id, trust, by)
+                row = stated.to(context.files_by_path[file].id, trust, by)
                 yield row._replace(source=target) if target else row
 
 

@@ -19,22 +19,22 @@ from concordance.link.paths.tree import join_path
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join documents with code."""
-    stated = context.ends("documents", "documents", "mentions", "shows")
-    if not stated:
+    ends = context.ends("documents", "documents", "mentions", "shows")
+    if not ends:
         return
     names = DocumentedNames(context)
-    for one in stated:
-        more = dict(one.end.more)
+    for stated in ends:
+        more = dict(stated.end.more)
         if more["how"] == "path":
-            found = _path(context, one)
+            found = _path(context, stated)
         elif more["how"] == "qualified":
-            found = _qualified(context, one.end.text)
+            found = _qualified(context, stated.end.text)
         else:
             asked = names.module if more["how"] == "module" else names.resolve
             module = more.get("module", "")
-            found = (asked(f"{module}.{one.end.text}") if module else None) or asked(one.end.text)
-        if found is not None and context.file_containing(found.id).path != one.file.path:
-            yield one.to(found.id, found.trust, found.by)
+            found = (asked(f"{module}.{stated.end.text}") if module else None) or asked(stated.end.text)
+        if found is not None and context.file_containing(found.id).path != stated.file.path:
+            yield stated.to(found.id, found.trust, found.by)
 
 
 def _path(context: BridgeContext, stated: StatedEnd) -> DocumentedName | None:

@@ -18,28 +18,28 @@ _FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "varia
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join all places of all variables."""
-    stated = context.ends("environment")
+    ends = context.ends("environment")
     options: dict[str, list[StatedEnd]] = {}
-    for one in stated:
-        if one.end.says == "declares":
-            options.setdefault(one.end.name, []).append(one)
-    claims = [claim for one in stated for claim in _claims(context, one, options)]
-    in_environment = {one.end.name for one, trust, _ in claims if trust == Trust.EXACT}
+    for stated in ends:
+        if stated.end.says == "declares":
+            options.setdefault(stated.end.name, []).append(stated)
+    claims = [claim for stated in ends for claim in _claims(context, stated, options)]
+    in_environment = {stated.end.name for stated, trust, _ in claims if trust == Trust.EXACT}
     claims = [claim for claim in claims if not _is_scripts_own(context, claim, in_environment)]
-    known = {one.end.name for one, _, _ in claims}
+    known = {stated.end.name for stated, _, _ in claims}
     readers: dict[str, set[int]] = {}
-    for one, _, _ in claims:
-        if one.end.says == "reads":
-            readers.setdefault(one.end.name, set()).add(one.id)
-    for one, trust, by in claims:
-        if trust == Trust.CANDIDATE and one.end.name in in_environment:
+    for stated, _, _ in claims:
+        if stated.end.says == "reads":
+            readers.setdefault(stated.end.name, set()).add(stated.id)
+    for stated, trust, by in claims:
+        if trust == Trust.CANDIDATE and stated.end.name in in_environment:
             sure, reason = Trust.UNIQUE_NAME, f"{by}, and in the environment elsewhere"
         else:
             sure, reason = trust, by
-        yield _row(one, sure, reason, options.get(one.end.name, []))
-    for one in stated:
-        if one.end.says == "documents" and one.end.name in known:
-            yield _documented(one, options.get(one.end.name, []), readers.get(one.end.name, set()))
+        yield _row(stated, sure, reason, options.get(stated.end.name, []))
+    for stated in ends:
+        if stated.end.says == "documents" and stated.end.name in known:
+            yield _documented(stated, options.get(stated.end.name, []), readers.get(stated.end.name, set()))
 
 
 def _claims(

@@ -20,16 +20,16 @@ _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Servi
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join uses with messages."""
-    stated = context.ends("generated", "uses")
-    if not stated:
+    ends = context.ends("generated", "uses")
+    if not ends:
         return
     files = _Files(context)
-    for one in stated:
-        for written in dict(one.end.more)["proto"].split():
-            path = files.path(one, written)
-            place = files.symbol_named(path, one.end.name) if path else None
+    for stated in ends:
+        for written in dict(stated.end.more)["proto"].split():
+            path = files.path(stated, written)
+            place = files.symbol_named(path, stated.end.name) if path else None
             if place is not None:
-                yield one.to(place.id, Trust.VIA_IMPORT, f"generated from {path.rpartition('/')[2]}", role=Role.READ)
+                yield stated.to(place.id, Trust.VIA_IMPORT, f"generated from {path.rpartition('/')[2]}", role=Role.READ)
                 break
 
 

@@ -34,22 +34,22 @@ _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join words with the files that they name."""
-    stated = context.ends("mentions")
-    if not stated:
+    ends = context.ends("mentions")
+    if not ends:
         return
     files = _FilesByEnd(context)
-    for one in stated:
-        found, by = files.named(one)
-        found = _nearest(found, one.file.path)
-        others = [path for path in found if path != one.file.path]
+    for stated in ends:
+        found, by = files.named(stated)
+        found = _nearest(found, stated.file.path)
+        others = [path for path in found if path != stated.file.path]
         most = _MAX_MATCHES if by == _MATCHED else MAX_CANDIDATES
         if not others or len(others) < len(found) or len(found) > most:
             continue  # its own name, or no file in particular
-        is_listed = dict(one.end.more)["how"] in (_LISTED, _PATTERN)  # several: `ring` of ring.cpp and ring.py
+        is_listed = dict(stated.end.more)["how"] in (_LISTED, _PATTERN)  # several: `ring` of ring.cpp and ring.py
         is_guess = (len(found) > 1 and not is_listed) or by in (_NAME_ONLY, _ADDRESS)
         trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by in ("path", _MATCHED) else Trust.UNIQUE_NAME
         for path in found:
-            yield one.to(context.files_by_path[path].id, trust, by)
+            yield stated.to(context.files_by_path[path].id, trust, by)
 
 
 class _FilesByEnd:

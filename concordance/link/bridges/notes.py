@@ -17,21 +17,21 @@ VERBS = {"explains": ("explains", "is explained by"), "refers to": ("refers to",
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join all mentions of notes with the notes."""
-    stated = context.ends("notes")
+    ends = context.ends("notes")
     notes: dict[str, list[StatedEnd]] = {}
-    for one in stated:
-        if one.end.says == "explains":
-            notes.setdefault(one.end.name.lower(), []).append(one)
-    for one in stated:
-        same = notes.get(one.end.name.lower(), [])
-        if one.end.says == "explains":
-            yield one.to(0, Trust.EXACT, "its title", note_name(one.end.name))
+    for stated in ends:
+        if stated.end.says == "explains":
+            notes.setdefault(stated.end.name.lower(), []).append(stated)
+    for stated in ends:
+        same = notes.get(stated.end.name.lower(), [])
+        if stated.end.says == "explains":
+            yield stated.to(0, Trust.EXACT, "its title", note_name(stated.end.name))
         elif same:
-            nearest = min(same, key=lambda note: _distance(one, note))
+            nearest = min(same, key=lambda note: _distance(stated, note))
             sure = len(same) == 1
             by = "the only note of this title" if sure else f"the nearest of {len(same)} notes of this title"
             trust = Trust.UNIQUE_NAME if sure else Trust.CANDIDATE
-            yield one.to(nearest.id, trust, by, note_name(nearest.end.name))
+            yield stated.to(nearest.id, trust, by, note_name(nearest.end.name))
 
 
 def note_name(title: str) -> str:

@@ -33,7 +33,7 @@ _ANDROID_GENERATED = frozenset(("R", "BuildConfig", "BR"))  # classes that Andro
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of class and package imports."""
     find = cache(_Classes(tree).find)
-    return lambda path, one: find(path.rpartition("/")[0], one.module, one.name)
+    return lambda path, imported: find(path.rpartition("/")[0], imported.module, imported.name)
 
 
 def names(world: LinkWorld) -> SimpleResolver:

@@ -193,7 +193,7 @@ class BookVerification:
         with suppress(StoreBroken), forked.without_gc(), closing(Facts(self.store)) as facts:
             renderer = self._renderer(facts, is_site, skipped)
             subjects = set(checked.found.differing.values())
-            second.check(replace(renderer, work=[one for one in renderer.work if one in subjects]))
+            second.check(replace(renderer, work=[pair for pair in renderer.work if pair in subjects]))
         same = {row.page for row in second.found.rows} - second.found.differing.keys()
         self.result.problems = [
             problem._replace(fault=Fault.STORE, problem=f"{problem.problem}; the store has the same mistake")
@@ -235,10 +235,10 @@ class _PagesCheck:
         shared = _Verifier(Checker(self.ground), renderer, kind_suffix)
         if len(work) > MAX_PAGES_RENDERED_HERE:
             preload_kinds(renderer.index, work)
-            batches = pool.batches_by_subject(work, lambda one: one[1], BATCH)
+            batches = pool.batches_by_subject(work, lambda pair: pair[1], BATCH)
             results = forked.map_forked(shared, verify_subjects, batches, self.config.jobs, patience)
         else:
-            results = pool.map_here(lambda one: verify_subjects(shared, [one]), work, patience)
+            results = pool.map_here(lambda pair: verify_subjects(shared, [pair]), work, patience)
         for result in results:
             if isinstance(result, FailedItem):
                 self.failed, (kind, subject) = True, result.item

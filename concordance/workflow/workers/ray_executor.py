@@ -96,7 +96,7 @@ class RayExecutor:
             if isinstance(answer, ray_driver.Lost):
                 if len(batch) > 1:
                     self.report(f"a Ray worker was lost ({answer.reason}); its {len(batch)} items are run one by one")
-                    waiting.extend([one] for one in batch)
+                    waiting.extend([item] for item in batch)
                 else:
                     yield FailedItem(batch[0], "its reader was killed")
                 continue
@@ -108,7 +108,7 @@ class RayExecutor:
                 yield FailedItem(batch[place], reason, out_of_memory)
 
     def _task(self, work: Callable[[Shared, list[Item]], Result], batch: list[Item]) -> bytes:
-        seconds, version = [self.patience([one]) for one in batch], ray_driver.program_version()
+        seconds, version = [self.patience([item]) for item in batch], ray_driver.program_version()
         task = ray_driver.RemoteTask(version, work, batch, self.patience(batch), seconds)
         return pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
 

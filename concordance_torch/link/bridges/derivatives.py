@@ -23,22 +23,22 @@ _NAMESPACES = (("torch", "autograd", "generated", "details"), ("torch", "autogra
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join formulas with operators and with the functions they call."""
-    stated = context.ends("derivatives", "formula")
-    if not stated:
+    ends = context.ends("derivatives", "formula")
+    if not ends:
         return
     tables, kernels = context.once(Tables), context.once(Kernels)
-    own = {one.end.name for one in stated}
-    for one in stated:
-        entry = tables.entry(one)
-        for operator, by in _operators(tables, one, own):
-            row = one.to(operator.entry, Trust.EXACT, by, name=operator.name, more=one.end.more)
+    own = {stated.end.name for stated in ends}
+    for stated in ends:
+        entry = tables.entry(stated)
+        for operator, by in _operators(tables, stated, own):
+            row = stated.to(operator.entry, Trust.EXACT, by, name=operator.name, more=stated.end.more)
             yield row._replace(source=entry)
-        if tables.named(one.end.name, one.file.path) is None:
-            generating = tables.generating_entry(one.end.name, one.file.path)
+        if tables.named(stated.end.name, stated.file.path) is None:
+            generating = tables.generating_entry(stated.end.name, stated.file.path)
             by = "generated from the entry" if generating else "no operator of this name in a table"
-            yield one.to(generating, Trust.EXACT, by, more=one.end.more)._replace(source=entry)
-    for one in context.ends("derivatives", "formula calls"):
-        yield from _called_functions(tables, kernels, one)
+            yield stated.to(generating, Trust.EXACT, by, more=stated.end.more)._replace(source=entry)
+    for stated in context.ends("derivatives", "formula calls"):
+        yield from _called_functions(tables, kernels, stated)
 
 
 def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[TableOperator, str]]:

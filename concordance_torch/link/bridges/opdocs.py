@@ -18,16 +18,18 @@ VERBS = {"docstring": ("documents", "is documented by"), "documented": ("documen
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join documentation with operators."""
-    stated = context.ends("opdocs")
+    ends = context.ends("opdocs")
     tables = context.once(Tables)
-    if not stated or not tables.operators:
+    if not ends or not tables.operators:
         return
     names = context.once(OperatorNames)
-    for one in stated:
-        written, module = one.end.name, one.end.text if one.end.says == "documented" else ""
+    for stated in ends:
+        written, module = stated.end.name, stated.end.text if stated.end.says == "documented" else ""
         for dotted in (f"{module}.{written}" if module else written, written):
-            found = names.of(dotted, one.file.path)
+            found = names.of(dotted, stated.file.path)
             if found:
                 more = (("as", dotted),)
-                yield one.to(found[0].entry, Trust.EXACT, "the name that is documented", name=found[0].base, more=more)
+                yield stated.to(
+                    found[0].entry, Trust.EXACT, "the name that is documented", name=found[0].base, more=more
+                )
                 break

@@ -22,22 +22,22 @@ _CALL = role_bit(Role.CALL)
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join test tables with operators."""
-    stated = context.ends("opinfo")
-    if not stated:
+    ends = context.ends("opinfo")
+    if not ends:
         return
     names = context.once(OperatorNames)
     functions = _Functions(context, names)
-    for one in stated:
-        more = tuple(pair for pair in one.end.more if pair[0] in ("class", "variant_test_name"))
-        more = (*more, ("test", one.end.name))
-        found, by = next(((found, by) for found, by in _tested_operators(names, one) if found), ([], ""))
+    for stated in ends:
+        more = tuple(pair for pair in stated.end.more if pair[0] in ("class", "variant_test_name"))
+        more = (*more, ("test", stated.end.name))
+        found, by = next(((found, by) for found, by in _tested_operators(names, stated) if found), ([], ""))
         if found:
             trust = Trust.EXACT if by != "operator of this name" else Trust.UNIQUE_NAME
-            yield one.to(found[0].entry, trust, by, name=found[0].base, more=more)
+            yield stated.to(found[0].entry, trust, by, name=found[0].base, more=more)
             continue
-        by = f"called by {_tested_name(one)}, which is tested"
-        for operator in functions.called_operators(_tested_name(one)):
-            yield one.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
+        by = f"called by {_tested_name(stated)}, which is tested"
+        for operator in functions.called_operators(_tested_name(stated)):
+            yield stated.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
 
 
 def _tested_name(stated: StatedEnd) -> str:

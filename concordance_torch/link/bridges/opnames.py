@@ -29,22 +29,22 @@ _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join registrations with operators."""
-    stated = context.ends("opnames")
-    if not stated:
+    ends = context.ends("opnames")
+    if not ends:
         return
     names = context.once(OperatorNames)
-    for one in stated:
-        more = dict(one.end.more)
-        if one.end.says == "reference" and more.get("by") != "offered" and "::" in one.end.name:
-            yield from _by_full_name(names, one)
-        elif one.end.says == "reference":
-            yield from _reference(context, names, one)
+    for stated in ends:
+        more = dict(stated.end.more)
+        if stated.end.says == "reference" and more.get("by") != "offered" and "::" in stated.end.name:
+            yield from _by_full_name(names, stated)
+        elif stated.end.says == "reference":
+            yield from _reference(context, names, stated)
         elif more.get("by") == "offered":
-            yield from _symbolic(names, one)
+            yield from _symbolic(names, stated)
         else:
-            rows = list(_by_full_name(names, one))
+            rows = list(_by_full_name(names, stated))
             yield from rows
-            if one.end.says == "decomposition" and _REFERENCES.search(one.file.path):
+            if stated.end.says == "decomposition" and _REFERENCES.search(stated.file.path):
                 yield from (row._replace(says="reference") for row in rows)
 
 
