@@ -93,9 +93,9 @@ class _Value(NamedTuple):
     def of(self, known: Iterable[str]) -> dict[str, _Value]:
         """Return the values of a table; raise UserError if it has a key that is not known."""
         found, names = self.table(), list(known)
-        for key, one in found.items():
+        for key, entry in found.items():
             if key not in names:
-                raise one.unknown("key", _join_keys(one.path), [_join_keys((*self.path, name)) for name in names])
+                raise entry.unknown("key", _join_keys(entry.path), [_join_keys((*self.path, name)) for name in names])
         return found
 
     def unknown(self, what: str, word: str, known: Collection[str]) -> UserError:
@@ -333,17 +333,17 @@ class _Reader:
         found = []
         if isinstance(value.value, dict):
             raise UserError(f"`note` in {value.place()}, needs double brackets, because there may be several: [[note]]")
-        for one in value.each():
-            given = one.of(("path", "text"))
+        for item in value.each():
+            given = item.of(("path", "text"))
             for name in ("path", "text"):
                 if name not in given:
-                    raise UserError(f"the [[note]] in {one.place()}, has no `{name}`")
+                    raise UserError(f"the [[note]] in {item.place()}, has no `{name}`")
             path, text = given["path"].folder(), given["text"].text()
             if not text.strip():
                 raise given["text"].wrong("Markdown")
             if not os.path.lexists(os.path.join(self.root, path)):
-                self.remarks.append(f"the [[note]] in {one.place()}, is about {path}, which does not exist")
-            found.append(Note(path, text, *one.file.at(given["text"].path)))
+                self.remarks.append(f"the [[note]] in {item.place()}, is about {path}, which does not exist")
+            found.append(Note(path, text, *item.file.at(given["text"].path)))
         return tuple(found)
 
 

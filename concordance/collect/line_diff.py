@@ -49,14 +49,14 @@ def align_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
         pairs = _single(old[a:b], new[c:d]) if cells and depth < _DEEPEST else []
         if pairs:
             ends = [(-1, -1), *pairs, (b - a, d - c)]
-            for one, other in pairs:
-                found[c + other] = a + one
+            for line, other in pairs:
+                found[c + other] = a + line
             for (begin, first), (end, last) in pairwise(ends):
                 waiting.append((a + begin + 1, a + end, c + first + 1, c + last, depth + 1))
         elif 0 < cells <= left:
             left -= cells
-            for one, other in _longest(old[a:b], new[c:d]):
-                found[c + other] = a + one
+            for line, other in _longest(old[a:b], new[c:d]):
+                found[c + other] = a + line
     return found
 
 
@@ -84,10 +84,10 @@ def _single(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
 def _longest(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
     """Return the longest common subsequence of lines, as pairs."""
     table = [[0] * (len(new) + 1)]
-    for one in reversed(old):
+    for line in reversed(old):
         below, row = table[-1], [0] * (len(new) + 1)
         for at in range(len(new) - 1, -1, -1):
-            row[at] = below[at + 1] + 1 if one == new[at] else max(below[at], row[at + 1])
+            row[at] = below[at + 1] + 1 if line == new[at] else max(below[at], row[at + 1])
         table.append(row)
     table.reverse()
     found, a, c = [], 0, 0

@@ -325,8 +325,15 @@ class StoreWriter:
                 some = [run(query, (had.id,)).fetchone() for had in self.delta.previous.values()]
                 rows, sizes = [row[:6] for row in some], {row[0]: row[6] or 0 for row in some}
         files = [
-            Linkable(one, SymbolIds.unpack(one, *ids), schema.path_from(path), language, category, sizes.get(one, 0))
-            for one, *ids, path, language, category in rows
+            Linkable(
+                identity,
+                SymbolIds.unpack(identity, *ids),
+                schema.path_from(path),
+                language,
+                category,
+                sizes.get(identity, 0),
+            )
+            for identity, *ids, path, language, category in rows
         ]
         now = {row.id: row for row in files}
         return files if known is None else [now.get(row.id, row) for row in known]

@@ -127,7 +127,7 @@ class Invalidation:
             self._compare_names(c, old, new)
         if path in self._old and versions[0].file.language in value_tracking_languages():
             both = old.values.keys() & new.values.keys()
-            values = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
+            values = [old.values[key][0] for key in both if old.values[key][1] != new.values[key][1]]
             self._add_changed(versions[0].file, values, ())
         if old.autouse_fixtures != new.autouse_fixtures:
             self._add_tests_below(path)
@@ -317,10 +317,10 @@ def _is_space(old: list[Any] | None, new: list[Any] | None) -> bool:
 
 def _exported(old: FileInterface, new: FileInterface) -> set[str]:
     """Return the names that appear or disappear when a file's list of exports changes."""
-    some = [shown.exports for shown in (old, new)]
-    if all(one is not None and not any(name.startswith("*") for name in one) for one in some):
-        return set(some[0] or ()) ^ set(some[1] or ())
-    return {*(some[0] or ()), *(some[1] or ()), *old.names, *new.names}
+    versions = [version.exports for version in (old, new)]
+    if all(names is not None and not any(name.startswith("*") for name in names) for names in versions):
+        return set(versions[0] or ()) ^ set(versions[1] or ())
+    return {*(versions[0] or ()), *(versions[1] or ()), *old.names, *new.names}
 
 
 def _folders(paths: Iterable[str]) -> set[str]:
@@ -398,7 +398,7 @@ class DefinitionDependencies:
         elif op == Op.PARAMETER:
             parts = self._of_parameter(point, left, right)
         own = [link for link in self.links.get(point, ()) if link in file.ids and link != file.file_id]
-        return [*parts, *(self._symbols + file.ids.place_of(one) for one in own)]
+        return [*parts, *(self._symbols + file.ids.place_of(identity) for identity in own)]
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
         file = self.file
@@ -449,7 +449,11 @@ class DefinitionDependencies:
         if wanted:
             queue += [use for use, targets in self.links.items() if not wanted.isdisjoint(targets)]
             ids = self.file.ids
-            queue += [self._symbols + ids.place_of(one) for one in wanted if one in ids and one != ids.file]
+            queue += [
+                self._symbols + ids.place_of(identity)
+                for identity in wanted
+                if identity in ids and identity != ids.file
+            ]
         found = set(queue)
         while queue:
             for point in self._used_in.get(queue.pop(), ()):

@@ -195,8 +195,8 @@ class LinkWorld:
     def prefetch_flows(self, languages: Iterable[str]) -> None:
         """Fetch the flows of all files of the given languages at once, rather than one by one."""
         if self._flows_of_languages is not None:
-            flows, one = self._flows_of_languages(languages), self._flows
-            self._flows = lambda file: flows[file] if file in flows else one(file)
+            flows, flow_of = self._flows_of_languages(languages), self._flows
+            self._flows = lambda file: flows[file] if file in flows else flow_of(file)
 
     def load(self, number: int) -> LoadedFlow:
         """Return a file, unpacked."""

@@ -46,8 +46,8 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
             break
         near = merged
     members: dict[int, list[int]] = {}
-    for one, where in enumerate(place):
-        members.setdefault(where, []).append(one)
+    for file, where in enumerate(place):
+        members.setdefault(where, []).append(file)
     keys = _keys(place, pairs, users)
     found = [Cluster(keys.get(where, some[0]), some) for where, some in members.items() if len(some) > 1]
     return sorted(found, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
@@ -90,8 +90,8 @@ def _merged(
 ) -> tuple[Weights, list[float], dict[int, int]]:
     """Return clusters as nodes: their neighbours, the weight inside each, and the number of each."""
     names: dict[int, int] = {}
-    for one in group:
-        names.setdefault(one, len(names))
+    for cluster in group:
+        names.setdefault(cluster, len(names))
     merged: Weights = [{} for _ in names]
     within = [0.0] * len(names)
     for point, row in enumerate(near):
@@ -110,8 +110,8 @@ def _keys(place: Sequence[int], pairs: Sequence[tuple[int, int, int]], users: Co
     """Return the key file of each cluster: used by many of its files, and by few others."""
     own = Counter(target for user, target, _ in pairs if place[user] == place[target])
     best: dict[int, tuple[float, int]] = {}
-    for one, count in own.items():
-        score = (count * count / users[one], -one)
-        if place[one] not in best or best[place[one]] < score:
-            best[place[one]] = score
+    for file, count in own.items():
+        score = (count * count / users[file], -file)
+        if place[file] not in best or best[place[file]] < score:
+            best[place[file]] = score
     return {where: -score[1] for where, score in best.items()}

@@ -63,7 +63,7 @@ def _walk_files(
 ) -> Iterator[dict[int, int]]:
     """Yield, for each number of steps from 0, the tests that first reach each file then."""
     filed: dict[int, int] = {}
-    for level in _walk({test: 1 << place for place, test in enumerate(tests)}, lambda one: leads.get(one, ()), steps):
+    for level in _walk({test: 1 << place for place, test in enumerate(tests)}, lambda node: leads.get(node, ()), steps):
         files: dict[int, int] = {}
         for symbol, bits in level.items():
             if file := owner[symbol]:
@@ -124,7 +124,7 @@ def find_tests_of_files(
     for distance, level in enumerate(
         _walk({identity: 1 << bit for bit, ids in enumerate(code.values()) for identity in ids}, callers, steps)
     ):
-        for place, bits in sorted((order[one], bits) for one, bits in level.items() if one in order):
+        for place, bits in sorted((order[node], bits) for node, bits in level.items() if node in order):
             for bit in _places(bits):
                 levels[bit].setdefault(distance, []).append(tests[place])
     found: dict[int, ReachingTests] = {}

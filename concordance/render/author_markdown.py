@@ -59,7 +59,7 @@ def doc_to_html(pieces: Sequence[str | Ref | Cite | Picture], link: Callable[[Li
         return found if found is not None else _Writer("", [], link).html(escape_hidden(text[0]))
     refs = [piece for piece in text if not isinstance(piece, str)]
     found = plain_html(
-        "".join(escape_hidden(one) if isinstance(one, str) else "\0" for one in text), [*map(link, refs)]
+        "".join(escape_hidden(piece) if isinstance(piece, str) else "\0" for piece in text), [*map(link, refs)]
     )
     if found is not None:
         return found

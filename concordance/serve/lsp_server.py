@@ -133,7 +133,7 @@ class Answers:
         lines, changed = self._lines(path) if path in self.index.categories else ([], None)
         row = (changed.to_buffer(line) if changed is not None else line) - 1
         text = lines[row] if 0 <= row < len(lines) else ""
-        start, end = (_to_utf16(text, one) for one in (col - 1, col - 1 + length))
+        start, end = (_to_utf16(text, column) for column in (col - 1, col - 1 + length))
         return lsp.Location(self.uri_of(path), lsp.Range(lsp.Position(row, start), lsp.Position(row, end)))
 
     def of_row(self, row: Row) -> lsp.Location:
@@ -182,7 +182,9 @@ class Answers:
         return [self.of_place(place) for place in near] or self.definitions(spot)
 
     def _below(self, place: SymbolPlace) -> list[SymbolPlace]:
-        ids = [one for one, _ in self.index.facts.overriding(place.id)] + self.index.facts.subclasses_of(place.id)
+        ids = [identity for identity, _ in self.index.facts.overriding(place.id)] + self.index.facts.subclasses_of(
+            place.id
+        )
         if not ids:
             ids = [row.target for row in bridges_of(self.index).runs_from(place.id) if row.trust >= Trust.UNIQUE_NAME]
         known = self.index.facts.places(ids)

@@ -78,9 +78,9 @@ def _fields(context: RuleContext, rows: list[Definition]) -> list[Field]:
     for row in rows:
         while around and around[-1][0] <= row.start:
             around.pop()
-        one = _field(context, row)
-        (around[-1][1].within if around else found).append(one)
-        around.append((row.end, one))
+        entry = _field(context, row)
+        (around[-1][1].within if around else found).append(entry)
+        around.append((row.end, entry))
     return found
 
 

@@ -87,14 +87,14 @@ def unpack_edges(edges: bytes) -> Iterator[tuple[int, int, int]]:
     return map(unpack_edge, array("Q", edges))
 
 
-def unpack_edge(one: int) -> tuple[int, int, int]:
+def unpack_edge(packed: int) -> tuple[int, int, int]:
     """Decode an edge: target, user, kind."""
-    return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1, one & _WAY
+    return packed >> _TARGET, packed >> _USER & (1 << _TARGET - _USER) - 1, packed & _WAY
 
 
-def is_executing(one: int) -> bool:
+def is_executing(packed: int) -> bool:
     """True if an edge means that something is executed or loaded."""
-    return one & _WAY <= EdgeKind.LOADS
+    return packed & _WAY <= EdgeKind.LOADS
 
 
 def sorted_numbers(numbers: Iterable[int], bits: int = 64) -> array[int]:

@@ -93,4 +93,8 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
 def _module(tree: Tree, path: str, name: str) -> str:
     """Return the nearest module of that name in the repository, or ""."""
     found = tree.by_name.get(name, ())
-    return min(found, key=lambda one: (-shared_prefix_length(path, one), one.count("/"), one)) if found else ""
+    return (
+        min(found, key=lambda candidate: (-shared_prefix_length(path, candidate), candidate.count("/"), candidate))
+        if found
+        else ""
+    )

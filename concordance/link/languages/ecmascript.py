@@ -230,9 +230,9 @@ class EcmaModules:
         manifest = self.read_json(settings)
         wanted: list[object] = list(_exported(manifest.get("exports"), f"./{inside}" if inside else "."))
         wanted += [inside] if inside else ["index" if key == "index" else manifest.get(key) for key in _ENTRIES]
-        for one in wanted:
-            if isinstance(one, str) and one.strip("./"):
-                files = self._files(join_path(package_folder, one)) or self._source(package_folder, one)
+        for entry in wanted:
+            if isinstance(entry, str) and entry.strip("./"):
+                files = self._files(join_path(package_folder, entry)) or self._source(package_folder, entry)
                 if files:
                     return files
         files = self._files(join_path(package_folder, f"src/{inside}")) or (
@@ -266,8 +266,8 @@ class EcmaModules:
                             return Target(Origin.REPOSITORY, files, by=f"alias of {path}")
             if words.startswith("#"):
                 settings = f"{ancestor}/package.json".lstrip("/")
-                for one in _exported(self.read_json(settings).get("imports"), words):
-                    files = self._files(join_path(ancestor, one)) or self._source(ancestor, one)
+                for exported in _exported(self.read_json(settings).get("imports"), words):
+                    files = self._files(join_path(ancestor, exported)) or self._source(ancestor, exported)
                     if files:
                         return Target(Origin.REPOSITORY, files, by=f"imports of {settings}")
         return None
@@ -304,9 +304,9 @@ class EcmaModules:
         for parent in reversed(parents) if isinstance(parents, list) else [parents]:  # the last one counts
             if isinstance(parent, str) and hops < _MAX_EXTENDS:
                 where = join_path(folder, parent) if parent.startswith(".") else self._in_named_package(folder, parent)
-                for one in (where, f"{where}.json", f"{where}/tsconfig.json") if where is not None else ():
-                    if one in self._tree.paths:
-                        yield from self._extended(one, hops + 1)
+                for candidate in (where, f"{where}.json", f"{where}/tsconfig.json") if where is not None else ():
+                    if candidate in self._tree.paths:
+                        yield from self._extended(candidate, hops + 1)
                         break
 
     def _in_named_package(self, folder: str, words: str) -> str | None:
@@ -371,8 +371,8 @@ def _leaves(value: object, rest: str, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value.replace("*", rest)
     elif isinstance(value, list) and depth < _MAX_EXTENDS:
-        for one in value:
-            yield from _leaves(one, rest, depth + 1)
+        for inner in value:
+            yield from _leaves(inner, rest, depth + 1)
     elif isinstance(value, dict) and depth < _MAX_EXTENDS:
         for key in sorted(value, key=lambda key: _CONDITIONS.index(key) if key in _CONDITIONS else len(_CONDITIONS)):
             yield from _leaves(value[key], rest, depth + 1)

@@ -85,11 +85,15 @@ class _Classes:
         found = self._package_folders.get(way)
         if found is None:
             named = self._tree.folders_by_name.get(parts[-1], ())
-            fit = (one for one in named if one == way or one.endswith(f"/{way}"))
+            fit = (candidate for candidate in named if candidate == way or candidate.endswith(f"/{way}"))
             found = self._package_folders[way] = [
-                one for one in fit if any(map(_is_code, self._tree.by_folder.get(one, ())))
+                candidate for candidate in fit if any(map(_is_code, self._tree.by_folder.get(candidate, ())))
             ]
-        return sorted(found, key=lambda one: (-shared_prefix_length(folder, one), one)) if len(found) > 1 else found
+        return (
+            sorted(found, key=lambda candidate: (-shared_prefix_length(folder, candidate), candidate))
+            if len(found) > 1
+            else found
+        )
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
         """Return the files of a package: of the nearest root, and of the other roots of its module; tests come last."""

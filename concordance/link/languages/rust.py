@@ -119,8 +119,8 @@ class RustModules:
         crate.program = file(join_path(folder, "src/main.rs") or "")
         crate.roots = {crate.library, crate.program}
         for kind in ("bin", "test", "example", "bench"):
-            for one in manifest.get(kind, ()) if isinstance(manifest.get(kind), list) else ():
-                path = one.get("path") if isinstance(one, dict) else None
+            for entry in manifest.get(kind, ()) if isinstance(manifest.get(kind), list) else ():
+                path = entry.get("path") if isinstance(entry, dict) else None
                 crate.roots.add(file(join_path(folder, path) or "") if isinstance(path, str) else "")
         crate.roots.discard("")
         crate.old = _table(manifest, "package").get("edition", "2015") == "2015"

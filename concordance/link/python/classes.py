@@ -154,34 +154,36 @@ class MethodOrders:
 
     def _compute_order(self, identity: int) -> Order:
         above, provisional = self._collect_ancestors(identity)
-        waits = {one: sum(base in above for base in bases) for one, bases in above.items()}
+        waits = {class_id: sum(base in above for base in bases) for class_id, bases in above.items()}
         below: dict[int, list[int]] = {}
-        for one, bases in above.items():
+        for class_id, bases in above.items():
             for base in bases:
-                below.setdefault(base, []).append(one)
-        ready = [one for one, count in waits.items() if not count]
+                below.setdefault(base, []).append(class_id)
+        ready = [class_id for class_id, count in waits.items() if not count]
         orders: dict[int, Order] = {}
-        for one in ready:  # grows during the loop
-            bases = above[one]
+        for class_id in ready:  # grows during the loop
+            bases = above[class_id]
             if not self._cyclic.isdisjoint(bases):
-                self._cyclic.add(one)
+                self._cyclic.add(class_id)
             if not provisional.isdisjoint(bases):
-                provisional.add(one)
-            orders[one] = (
-                self._nearest_first(one, above) if one in self._cyclic else self._merge_bases(one, bases, orders)
+                provisional.add(class_id)
+            orders[class_id] = (
+                self._nearest_first(class_id, above)
+                if class_id in self._cyclic
+                else self._merge_bases(class_id, bases, orders)
             )
-            for other in below.get(one, ()):
+            for other in below.get(class_id, ()):
                 waits[other] -= 1
                 if not waits[other]:
                     ready.append(other)
         cyclic = above.keys() - orders.keys()  # what is left waits for itself
-        orders.update((one, self._nearest_first(one, above)) for one in cyclic)
+        orders.update((class_id, self._nearest_first(class_id, above)) for class_id in cyclic)
         if provisional:  # whether it really is a cycle may only be known later
             provisional |= cyclic
             self._cyclic -= provisional
         else:
             self._cyclic |= cyclic
-        self._orders.update((one, order) for one, order in orders.items() if one not in provisional)
+        self._orders.update((class_id, order) for class_id, order in orders.items() if class_id not in provisional)
         return orders[identity]
 
     def _collect_ancestors(self, identity: int) -> tuple[dict[int, list[int]], set[int]]:
@@ -190,13 +192,13 @@ class MethodOrders:
         provisional = set[int]()
         waiting = [identity]
         while waiting:
-            one = waiting.pop()
-            if one not in above and one not in self._orders:
+            class_id = waiting.pop()
+            if class_id not in above and class_id not in self._orders:
                 before = self._provisional_count()
-                above[one] = list(dict.fromkeys(self._bases(*self.world.owner(one))))
+                above[class_id] = list(dict.fromkeys(self._bases(*self.world.owner(class_id))))
                 if self._provisional_count() != before:
-                    provisional.add(one)
-                waiting += above[one]
+                    provisional.add(class_id)
+                waiting += above[class_id]
         return above, provisional
 
     def _merge_bases(self, identity: int, bases: list[int], orders: dict[int, Order]) -> Order:
@@ -211,8 +213,8 @@ class MethodOrders:
         found = {identity: self.world.owner(identity)}
         waiting = deque([identity])
         while waiting:
-            one = waiting.popleft()
-            for base in above[one] if one in above else self._bases(*found[one]):
+            class_id = waiting.popleft()
+            for base in above[class_id] if class_id in above else self._bases(*found[class_id]):
                 if base not in found and len(found) <= _MAX_ANCESTORS:
                     found[base] = self.world.owner(base)
                     waiting.append(base)

@@ -141,11 +141,11 @@ class _Toml:
         for where in self.texts("tool", "maturin", "python-source"):
             add(where)
         for where in self.texts("tool", "pytest", "ini_options", "pythonpath"):
-            for one in where.split():
-                add(one)
+            for folder in where.split():
+                add(folder)
         for where in self.texts("tool", "mypy", "mypy_path"):
-            for one in re.split(r"[,:\s]+", where):
-                add(one.replace("$MYPY_CONFIG_FILE_DIR", "."))
+            for folder in re.split(r"[,:\s]+", where):
+                add(folder.replace("$MYPY_CONFIG_FILE_DIR", "."))
         for where in self.texts("tool", "pyright", "extraPaths"):
             add(where)
         build = self.table("tool", "hatch", "build")
@@ -157,9 +157,9 @@ class _Toml:
             for source in _texts(part.get("sources")):
                 add(source)
         packages = self.at("tool", "poetry", "packages")
-        for one in packages if isinstance(packages, list) else ():
-            if isinstance(one, dict) and isinstance(one.get("from"), str):
-                add(one["from"])
+        for folder in packages if isinstance(packages, list) else ():
+            if isinstance(folder, dict) and isinstance(folder.get("from"), str):
+                add(folder["from"])
 
     def _root(self, where: str) -> None:
         root = join_path(self.project.folder, where)

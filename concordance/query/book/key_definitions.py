@@ -35,9 +35,9 @@ class KeyDefinition(NamedTuple):
     public: bool
 
 
-def symbol_by_id(index: Index, one: int) -> SymbolHead | None:
+def symbol_by_id(index: Index, identity: int) -> SymbolHead | None:
     """Return the definition with an id, None if it does not exist."""
-    path, place = index.order_of(one)
+    path, place = index.order_of(identity)
     symbols = outline(index, path).symbols
     return symbols[place] if place >= 0 else None
 

@@ -220,9 +220,9 @@ def _ordered(index: Index, result: _SearchResult, begins: Collection[int]) -> It
     met = [one for one in begins if one in distance]
     least = min(distance[one] for one in met)
 
-    def key(one: int) -> tuple[bool, float, str, str]:
-        path = index.path_of(one)
-        return index.category_of(path) != Category.SOURCE, -index.ranks.get(path, 0.0), path, index.keys[one]
+    def key(node: int) -> tuple[bool, float, str, str]:
+        path = index.path_of(node)
+        return index.category_of(path) != Category.SOURCE, -index.ranks.get(path, 0.0), path, index.keys[node]
 
     def on(chain: list[int]) -> Iterator[list[int]]:
         if not distance[chain[-1]]:
@@ -231,7 +231,7 @@ def _ordered(index: Index, result: _SearchResult, begins: Collection[int]) -> It
         for target in sorted(following[chain[-1]], key=key):
             yield from on([*chain, target])
 
-    for begin in sorted((one for one in met if distance[one] == least), key=key):
+    for begin in sorted((node for node in met if distance[node] == least), key=key):
         yield from on([begin])
 
 

@@ -90,16 +90,16 @@ def totals_in_words(folder: Folder) -> list[Piece]:
 
 def folder_overview(index: Index, folder: str) -> list[Block]:
     """Return the folder's own description, its totals and its most used definitions."""
-    one = folders(index).all[folder]
+    content = folders(index).all[folder]
     words = describe_folder(index, folder)
     blocks: list[Block] = []
     if words and words[0] == "“":
         blocks.append(Text([Mono(folder), ": ", *words]) if folder else Text(words))
-    names = most_used_names(index, one, 5)
+    names = most_used_names(index, content, 5)
     blocks.append(
-        Text([*totals_in_words(one), ".", *([" Most used: ", *join_in_sentence(names), "."] if names else [])])
+        Text([*totals_in_words(content), ".", *([" Most used: ", *join_in_sentence(names), "."] if names else [])])
     )
-    special = [word for word, category in _SPECIAL if one.mostly(category)]
+    special = [word for word, category in _SPECIAL if content.mostly(category)]
     if special:
         blocks.append(Text([special[0]]))
     return blocks

@@ -47,8 +47,8 @@ def used_definitions(index: Index, path: str) -> list[UsedDefinition]:
 def unpack_uses(index: Index, packed: bytes) -> Iterator[tuple[int, str, int, str, int]]:
     """Yield the rows of `packed_uses`: number of files, name, position, kind, id."""
     rows = iter(array("I", packed))
-    for times, place, kind, one in zip(rows, rows, rows, rows, strict=True):
-        yield times, index.census.name_of(one), place, KINDS[kind].value, one
+    for times, place, kind, identity in zip(rows, rows, rows, rows, strict=True):
+        yield times, index.census.name_of(identity), place, KINDS[kind].value, identity
 
 
 @memoised(1 << 20)
@@ -58,32 +58,32 @@ def packed_uses(index: Index, path: str) -> bytes:
     index.reads.note(Aspect.USED_BY, path)
     census, kinds, found = index.census, index.kinds, list[tuple[int, str, int, int, int]]()
     has_prototypes = index.language_of(path) in index.prototyped
-    for place, one in enumerate(index.symbol_ids[index.file_id(path)]):
-        kind, times = kinds[one], census.used_by[one]
+    for place, identity in enumerate(index.symbol_ids[index.file_id(path)]):
+        kind, times = kinds[identity], census.used_by[identity]
         if not times and kind not in _TYPES:
             continue
-        if kind in _TYPES and index.keys[one]:
-            if index.declared[one]:
+        if kind in _TYPES and index.keys[identity]:
+            if index.declared[identity]:
                 times = 0
             elif has_prototypes:
-                times = max(times, _uses_of_forward_declarations(index, one))
-        name = census.name_of(one) if times else ""
+                times = max(times, _uses_of_forward_declarations(index, identity))
+        name = census.name_of(identity) if times else ""
         if name and name != "main":  # no file uses another's `main`
-            found.append((-times, name, place, kind, one))
+            found.append((-times, name, place, kind, identity))
     rows = ((-negated, place, kind, one) for negated, _, place, kind, one in sorted(found))
     return array("I", chain.from_iterable(rows)).tobytes()
 
 
-def _uses_of_forward_declarations(index: Index, one: int) -> int:
+def _uses_of_forward_declarations(index: Index, identity: int) -> int:
     """Return how many files use the most used forward declaration of a type; 0 if it declares another definition."""
-    census, key = index.census, index.keys[one]
+    census, key = index.census, index.keys[identity]
     declared = [other for other in index.namesakes(key, True) if census.kind_of(other) in TYPE_KINDS]
     if not declared:
         return 0
     definition = next(other for other in index.namesakes(key, False) if census.kind_of(other) in TYPE_KINDS)
-    for other in declared if definition == one else ():
+    for other in declared if definition == identity else ():
         index.reads.note(Aspect.USED_BY, index.path_of(other))
-    return max(census.used_by[other] for other in declared) if definition == one else 0
+    return max(census.used_by[other] for other in declared) if definition == identity else 0
 
 
 def most_used(

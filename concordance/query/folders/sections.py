@@ -50,9 +50,11 @@ _SIGNATURE = 100  # characters up to which a signature is shown in place of a mi
 def provision_sentence(index: Index, folder: str) -> list[Block]:
     """Return who uses a folder, and its most used definitions; nothing if there are none. A build file that uses the
     folder need not use its definitions, so these are two statements."""
-    one = folders(index).all[folder]
-    rows = key_definitions_of_folder(index, one, _PROVIDED)
-    users = folders(index).around(folder)[1] if folder and rows and not one.mostly(Category.TEST) else Counter[str]()
+    content = folders(index).all[folder]
+    rows = key_definitions_of_folder(index, content, _PROVIDED)
+    users = (
+        folders(index).around(folder)[1] if folder and rows and not content.mostly(Category.TEST) else Counter[str]()
+    )
     if not users:
         return []
     names: list[Piece] = [ref_of(index, row.id, short=True) for row in rows]

@@ -106,7 +106,7 @@ class Alphabet:
         symbols = self._census.facts.ids_named(listed)
         for name in listed:
             long_forms: Mapping[str, int] = self._long_forms.get(name, {})
-            stands_for = min(long_forms, key=lambda one: (-long_forms[one], one), default="")
+            stands_for = min(long_forms, key=lambda form: (-long_forms[form], form), default="")
             ids = sorted(symbols.get(name, ()), key=self._census.order_of)
             yield NameEntry(name, ids, self.files_of(name), stands_for)
 

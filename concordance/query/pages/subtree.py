@@ -156,8 +156,10 @@ def _used_outside(index: Index, below: list[CensusFile], count: int) -> list[Blo
     return [Heading(2, ["Used"]), *definitions_table(index, rows)] if rows else []
 
 
-def _used(index: Index, one: int, times: int) -> UsedDefinition:
-    return UsedDefinition(-times, index.census.name_of(one), *index.order_of(one), index.census.kind_of(one), one)
+def _used(index: Index, identity: int, times: int) -> UsedDefinition:
+    return UsedDefinition(
+        -times, index.census.name_of(identity), *index.order_of(identity), index.census.kind_of(identity), identity
+    )
 
 
 def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[Block]:

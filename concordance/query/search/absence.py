@@ -45,35 +45,35 @@ def unread_languages(index: Index) -> str:
     return f"{listed}{more} {'is' if len(titles) == 1 else 'are'} recognised but not analysed"
 
 
-def no_users(one: FileModel) -> list[Piece]:
+def no_users(model: FileModel) -> list[Piece]:
     """Return what is known about a file for which no import and no use of a name was found in other files."""
-    if one.file.skip == Skip.SYMLINK:
+    if model.file.skip == Skip.SYMLINK:
         return ["Uses of a symbolic link are listed for the file that it leads to."]
-    others, is_sure = _referring_files(one.index, [one.path])
-    declared = [other for place, other in one.counterparts.items() if not one.symbols[place].declaration]
-    headers = sorted({one.index.path_of(other) for other in declared})
+    others, is_sure = _referring_files(model.index, [model.path])
+    declared = [other for place, other in model.counterparts.items() if not model.symbols[place].declaration]
+    headers = sorted({model.index.path_of(other) for other in declared})
     if others and not headers:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
-        linked = f"No import {_or_use(one.file)}was found; " if is_linked(one.file) else ""
+        linked = f"No import {_or_use(model.file)}was found; " if is_linked(model.file) else ""
         return [linked, *_listed(others), f" {refer}: see Across Languages."]
     if headers:
         declare = "declares" if len(headers) == 1 else "declare"
         if others:
             return [*_listed(headers), f" {declare} names that it defines; other references: see Across Languages."]
-        other = f"no other reference to it was found{_limits(one.file)}."
+        other = f"no other reference to it was found{_limits(model.file)}."
         return [*_listed(headers), f" {declare} names that it defines; {other}"]
-    if one.path.endswith("/__init__.py"):
-        return [f"No direct reference to it was found{_limits(one.file)}; imports from its package run it."]
-    package = f"{one.path.rpartition('/')[0]}/__init__.py"
-    others, is_sure = _referring_files(one.index, [package] if one.path.endswith(".py") else [])
+    if model.path.endswith("/__init__.py"):
+        return [f"No direct reference to it was found{_limits(model.file)}; imports from its package run it."]
+    package = f"{model.path.rpartition('/')[0]}/__init__.py"
+    others, is_sure = _referring_files(model.index, [package] if model.path.endswith(".py") else [])
     if is_sure:
         names = "names" if len(others) == 1 else "name"
         return ["No import or use of its names was found; ", *_listed(others), f" {names} its package."]
-    if any(identity in one.index.tests for identity in one.ids):
-        return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
-    if _runs_with_its_package(one):
-        return [f"No reference to it was found{_limits(one.file)}; imports of its package run it."]
-    return [f"No reference to it was found{_limits(one.file)}."]
+    if any(identity in model.index.tests for identity in model.ids):
+        return [f"No reference to it was found{_limits(model.file)}; test runners find tests by themselves."]
+    if _runs_with_its_package(model):
+        return [f"No reference to it was found{_limits(model.file)}; imports of its package run it."]
+    return [f"No reference to it was found{_limits(model.file)}."]
 
 
 def _runs_with_its_package(model: FileModel) -> bool:

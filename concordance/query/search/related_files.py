@@ -90,8 +90,8 @@ class Neighbours:
         for user, target, times in iterate_pairs(tables.facts.analysis_result("pairs")):
             self.all_uses.setdefault(same[user], {})[same[target]] = times
             self.all_users.setdefault(same[target], {})[same[user]] = times
-        self.fan_in = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
-        self.fan_out = {one: round_to_power(len(used)) for one, used in self.all_uses.items()}
+        self.fan_in = {file: round_to_power(len(users)) for file, users in self.all_users.items()}
+        self.fan_out = {file: round_to_power(len(used)) for file, used in self.all_uses.items()}
 
     def uses_of(self, file: int) -> dict[int, int]:
         """Return how often a file uses each other one, by ids."""
@@ -153,7 +153,7 @@ class Neighbours:
     def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
         found = self.users_of(me)  # ids depend on how the store was built, so paths decide
-        users = sorted(found, key=lambda one: (len(self._files_used(one)), self.paths[one]))[:_USERS]
+        users = sorted(found, key=lambda file: (len(self._files_used(file)), self.paths[file]))[:_USERS]
         shared: Counter[int] = Counter()
         for user in users:
             shared.update(self._files_used(user))
@@ -163,15 +163,15 @@ class Neighbours:
                 if alike > 0.05:
                     yield other, 0.5 * alike, Reason(Relation.BOTH, count)
 
-    def _files_used(self, one: int) -> Collection[int]:
+    def _files_used(self, file: int) -> Collection[int]:
         """Return the files that a file uses; how often it does is recorded only where it counts."""
-        self.reads.note("files used", self.paths[one])
-        return self.all_uses.get(one, {}).keys()
+        self.reads.note("files used", self.paths[file])
+        return self.all_uses.get(file, {}).keys()
 
-    def rounded_user_count(self, one: int) -> int:
+    def rounded_user_count(self, file: int) -> int:
         """Return a rounded number of users; an exact one would make many files' results depend on every new user."""
-        self.reads.note("fan in", self.paths[one])
-        return self.fan_in.get(one, 0)
+        self.reads.note("fan in", self.paths[file])
+        return self.fan_in.get(file, 0)
 
     def _changed(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         self.reads.note(Aspect.HISTORY, path)
@@ -205,9 +205,9 @@ class Neighbours:
         self.reads.note("stem", stem_of(path))
         return sorted(self.paths[stem] for stem in self._stems[stem_of(path)])
 
-    def _are_linked(self, one: int, other: int) -> bool:
+    def _are_linked(self, file: int, other: int) -> bool:
         """True if one of two files uses the other."""
-        return other in self.uses_of(one) or other in self.users_of(one)
+        return other in self.uses_of(file) or other in self.users_of(file)
 
     def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""
@@ -268,7 +268,7 @@ def may_test(test: str, path: str) -> bool:
     general, or one of them is called like a folder of the file."""
     special = {folder.lower() for folder in _folders(test)} - _FOLDERS_OF_TESTS
     own = {folder.lower() for folder in _folders(path)}
-    return not special or any(one in other or other in one for one in special for other in own)
+    return not special or any(name in other or other in name for name in special for other in own)
 
 
 def _folders(path: str) -> set[str]:

@@ -253,15 +253,18 @@ def class_tree(
     edges: dict[tuple[int | str, int | str], None] = {}
     more: dict[str, tuple[int, str]] = {}  # boxes for subclasses that are only counted
     known: dict[int, None] = {}
-    for one in {**marked, **dict.fromkeys(bases)}:
-        below = subclasses.get(one, ())
+    for identity in {**marked, **dict.fromkeys(bases)}:
+        below = subclasses.get(identity, ())
         named = below if len(below) <= _MAX_SUBCLASSES else [heir for heir in below if heir in marked]
         if len(named) < len(below):
-            box, left = f"below {one}", count_noun(len(below) - len(named), "subclass", "subclasses")
-            more[box] = (one, f"{left} more" if named else left)
-            edges[one, box] = None
-            known[one] = None
-        for base, heir in [*((base, one) for base in bases.get(one, ())), *((one, heir) for heir in named)]:
+            box, left = f"below {identity}", count_noun(len(below) - len(named), "subclass", "subclasses")
+            more[box] = (identity, f"{left} more" if named else left)
+            edges[identity, box] = None
+            known[identity] = None
+        for base, heir in [
+            *((base, identity) for base in bases.get(identity, ())),
+            *((identity, heir) for heir in named),
+        ]:
             edges[base, heir] = None
             known |= {base: None, heir: None}
     if len(edges) < 2 or len(known) + len(more) > _MAX_BOXES:

@@ -89,7 +89,7 @@ def part(index: Index, subject: str, number: int) -> Page | None:
 
 class _Definition:
     def __init__(self, model: FileModel, place: int) -> None:
-        self.one, self.index, self.place, self.symbol = model, model.index, place, model.symbols[place]
+        self.model, self.index, self.place, self.symbol = model, model.index, place, model.symbols[place]
         here = model.index.facts.place(model.ids.id_at(place))
         self.places: list[SymbolPlace] = cached_counterparts(model.index, here) if here is not None else []
         self.name = display_name(model.index, self.places[0])
@@ -98,24 +98,24 @@ class _Definition:
     def page(self, number: int) -> Page | None:
         if not 1 <= number <= max(1, len(self.files)):
             return None
-        ref = Ref(To.DEFINITION, self.one.path, self.symbol.key, part=number)
+        ref = Ref(To.DEFINITION, self.model.path, self.symbol.key, part=number)
         title: list[Piece] = [f"{self.symbol.kind} ", Mono(self.name)]
         if number == 1:
             return Page(ref, title, list(self._blocks()))
-        back = Ref(To.DEFINITION, self.one.path, self.symbol.key, self.name)
+        back = Ref(To.DEFINITION, self.model.path, self.symbol.key, self.name)
         blocks: list[Block] = [Text(["Further uses of ", back, "."]), *self._parts(number), *self._uses(number)]
         return Page(ref, [*title, f", uses, part {number} of {len(self.files)}"], blocks)
 
     def _blocks(self) -> Iterator[Block]:
         yield from self._summary()
         if self.symbol.kind in TYPE_KINDS:
-            yield from hierarchy_diagram(self.one, self.place)
-            yield from bases(self.one, self.place)
-            yield from members(self.one, self.place)
-        yield from overrides(self.one, self.places)
+            yield from hierarchy_diagram(self.model, self.place)
+            yield from bases(self.model, self.place)
+            yield from members(self.model, self.place)
+        yield from overrides(self.model, self.places)
         yield from self._examples()
         if self.symbol.kind in TYPE_KINDS:
-            yield from subclass_blocks(self.one, self.place)
+            yield from subclass_blocks(self.model, self.place)
         yield from self._callers()
         yield from self._tests()
         yield from self._namesakes()
@@ -127,23 +127,23 @@ class _Definition:
     # --- the definition itself
 
     def _summary(self) -> Iterator[Block]:
-        model, symbol = self.one, self.symbol
+        model, symbol = self.model, self.symbol
         if symbol.signature:
             yield Code(f"{' '.join(symbol.signature.split())}\n", model.file.language)
         yield Items(list(self._facts()))
         yield from Structure(model).words(self.place)
 
     def _facts(self) -> Iterator[Item]:
-        one, symbol = self.one, self.symbol
+        model, symbol = self.model, self.symbol
         last = symbol.end_line if symbol.end_line > symbol.line else 0
         word = "Declared" if symbol.declaration else "Defined"
-        where: list[Piece] = [Strong(word), ": ", Ref(To.FILE, one.path, "", one.path), ", "]
-        where.append(Line(one.path, symbol.line, last))
+        where: list[Piece] = [Strong(word), ": ", Ref(To.FILE, model.path, "", model.path), ", "]
+        where.append(Line(model.path, symbol.line, last))
         if symbol.condition:
             where += [" under ", Mono(symbol.condition)]
         yield Item(where)
         if symbol.parent >= 0:
-            yield Item([Strong("In"), ": ", definition_link(self.index, one.ids.id_at(symbol.parent))])
+            yield Item([Strong("In"), ": ", definition_link(self.index, model.ids.id_at(symbol.parent))])
         for other in self.places[1:]:
             word = "Also declared" if other.declaration else "Also defined"
             yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
@@ -153,11 +153,11 @@ class _Definition:
     # --- examples, callers and tests
 
     def _examples(self) -> Iterator[Block]:
-        rows = find_examples_of(self.index, self.one.path, self.place, _EXAMPLES)
+        rows = find_examples_of(self.index, self.model.path, self.place, _EXAMPLES)
         if rows:
             yield Heading(2, ["Examples"])
         for row in rows:
-            own = row.path == self.one.path
+            own = row.path == self.model.path
             yield Text([("From its own documentation, " if own else f"{row.kind.capitalize()}: "),
                         Line(row.path, row.first, row.last, f"{row.path}:{row.first}")])  # fmt: skip
             yield Code(row.code, row.language)
@@ -202,7 +202,7 @@ class _Definition:
 
     def _namesakes(self) -> Iterator[Block]:
         own = {place.id for place in self.places}
-        alike = (self.symbol.kind, self.one.file.language)
+        alike = (self.symbol.kind, self.model.file.language)
         named = self.index.facts.symbols_named(self.symbol.name)
         others = [place for place in named if place.id not in own and (place.kind, place.language) == alike]
         if not others:
@@ -230,7 +230,7 @@ class _Definition:
             refs: list[Piece] = []
             for other in range(1, len(self.files) + 1):
                 label = f"part {other}"
-                ref = Ref(To.DEFINITION, self.one.path, self.symbol.key, label, False, other)
+                ref = Ref(To.DEFINITION, self.model.path, self.symbol.key, label, False, other)
                 refs += [" · " if refs else "", Strong(label) if other == number else ref]
             yield Text([f"{len(self.files)} pages: ", *refs])
 

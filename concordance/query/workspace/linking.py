@@ -266,8 +266,8 @@ def users_in(index: Index, use: RemoteUse) -> list[tuple[SymbolPlace, bool]]:
     calls: dict[int, bool] = {}
     for user, used, roles in zip(*map(unpack_column, columns), strict=True):
         if used in wanted:
-            one = file.ids.id_at(user - 1)
-            calls[one] = calls.get(one, False) or bool(roles & _CALL)
+            identity = file.ids.id_at(user - 1)
+            calls[identity] = calls.get(identity, False) or bool(roles & _CALL)
     calls = calls or {file.ids.file: False}
     places = index.facts.places(calls)
     return [(places[one], is_call) for one, is_call in calls.items() if one in places]

@@ -115,9 +115,9 @@ def estimate_size(order: Order, boxes: Sequence[Size], words: Sequence[Size]) ->
     along = aside = 0.0
     for layer in order.layers:
         sizes = [
-            boxes[order.cells[one].box] if order.cells[one].box >= 0
-            else words[order.cells[one].word] if order.cells[one].word >= 0 else Size(0, PASSING)
-            for one in layer
+            boxes[order.cells[cell].box] if order.cells[cell].box >= 0
+            else words[order.cells[cell].word] if order.cells[cell].word >= 0 else Size(0, PASSING)
+            for cell in layer
         ]  # fmt: skip
         along += max((size.along for size in sizes), default=0.0) + _gaps(order)[0] * 1.6
         aside = max(aside, sum(size.aside + BESIDE for size in sizes))
@@ -140,21 +140,21 @@ def _sequence(count: int, arrows: Sequence[tuple[int, int]], counts: Sequence[fl
     first: list[int] = []
     last: list[int] = []
     while left:
-        ends = next((one for one in left if out[one] <= 0), -1)
+        ends = next((cell for cell in left if out[cell] <= 0), -1)
         if ends >= 0:
             chosen = ends
             last.append(ends)
         else:
-            begins = next((one for one in left if into[one] <= 0), -1)
-            chosen = begins if begins >= 0 else max(left, key=lambda one: out[one] - into[one])
+            begins = next((cell for cell in left if into[cell] <= 0), -1)
+            chosen = begins if begins >= 0 else max(left, key=lambda cell: out[cell] - into[cell])
             first.append(chosen)
         del left[chosen]
         for tail, head, weight in near[chosen]:
             out[tail] -= weight
             into[head] -= weight
     places = [0] * count
-    for place, one in enumerate([*first, *reversed(last)]):
-        places[one] = place
+    for place, cell in enumerate([*first, *reversed(last)]):
+        places[cell] = place
     return places
 
 
@@ -165,13 +165,13 @@ def _ranks(count: int, ways: Sequence[LayoutArrow], order: Sequence[int]) -> lis
     for way in ways:
         into[way.head].append(way.tail)
         out[way.tail].append(way.head)
-    row = sorted(range(count), key=lambda one: order[one])
+    row = sorted(range(count), key=lambda cell: order[cell])
     ranks = [0] * count
-    for one in row:
-        ranks[one] = max((ranks[other] + 1 for other in into[one]), default=0)
-    for one in reversed(row):
-        if out[one] and len(out[one]) > len(into[one]):
-            ranks[one] = min(ranks[other] for other in out[one]) - 1
+    for cell in row:
+        ranks[cell] = max((ranks[other] + 1 for other in into[cell]), default=0)
+    for cell in reversed(row):
+        if out[cell] and len(out[cell]) > len(into[cell]):
+            ranks[cell] = min(ranks[other] for other in out[cell]) - 1
     used = {rank: place for place, rank in enumerate(sorted(set(ranks)))}
     return [used[rank] for rank in ranks]
 
@@ -194,9 +194,9 @@ def _chains(cells: list[Cell], ways: Sequence[LayoutArrow], words: Sequence[bool
 def _joined(count: int, chains: Sequence[Sequence[int]]) -> CellNeighbours:
     found = CellNeighbours([[] for _ in range(count)], [[] for _ in range(count)])
     for chain in chains:
-        for one, other in pairwise(chain):
-            found.behind[one].append(other)
-            found.before[other].append(one)
+        for cell, other in pairwise(chain):
+            found.behind[cell].append(other)
+            found.before[other].append(cell)
     return found
 
 
@@ -207,21 +207,21 @@ def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: CellNeighb
     """Order each layer so that few arrows cross."""
     places = [0.0] * len(cells)
     for layer in layers:
-        layer.sort(key=lambda one: cells[one].lane)
-        for place, one in enumerate(layer):
-            places[one] = place
+        layer.sort(key=lambda cell: cells[cell].lane)
+        for place, cell in enumerate(layer):
+            places[cell] = place
     best, fewest, idle = [list(layer) for layer in layers], _crossings(layers, places, joined), 0
     for turn in range(TURNS):
         on = turn % 2 == 0
         near = joined.before if on else joined.behind
         for layer in layers[1:] if on else reversed(layers[:-1]):
             middle = {
-                one: sum(places[other] for other in near[one]) / len(near[one]) if near[one] else places[one]
-                for one in layer
+                cell: sum(places[other] for other in near[cell]) / len(near[cell]) if near[cell] else places[cell]
+                for cell in layer
             }
-            layer.sort(key=lambda one: (cells[one].lane, middle[one]))
-            for place, one in enumerate(layer):
-                places[one] = place
+            layer.sort(key=lambda cell: (cells[cell].lane, middle[cell]))
+            for place, cell in enumerate(layer):
+                places[cell] = place
         crossings = _crossings(layers, places, joined)
         idle = 0 if crossings < fewest else idle + 1
         if not idle:
@@ -235,8 +235,8 @@ def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined:
     found = 0
     for layer in layers:
         seen: list[float] = []  # ends of the arrows of the previous cells, sorted
-        for one in layer:
-            ends = [places[other] for other in joined.behind[one]]
+        for cell in layer:
+            ends = [places[other] for other in joined.behind[cell]]
             for end in ends:
                 found += len(seen) - bisect_right(seen, end)
             for end in ends:
@@ -253,38 +253,38 @@ def _asides(order: Order, sizes: Sequence[Size]) -> list[float]:
     found = [0.0] * len(cells)
     top = 0.0
     for lane in sorted({cell.lane for cell in cells}):
-        rows = [[one for one in layer if cells[one].lane == lane] for layer in order.layers]
+        rows = [[cell for cell in layer if cells[cell].lane == lane] for layer in order.layers]
         rows = [row for row in rows if row]
         _pull(order, lane, rows, sizes, found)
-        inside = [one for row in rows for one in row]
-        low = min(found[one] - _half(sizes[one]) for one in inside)
+        inside = [cell for row in rows for cell in row]
+        low = min(found[cell] - _half(sizes[cell]) for cell in inside)
         for one in inside:
             found[one] += top - low
-        top = max(found[one] + _half(sizes[one]) for one in inside) + _LANES
+        top = max(found[cell] + _half(sizes[cell]) for cell in inside) + _LANES
     return found
 
 
 def _pull(order: Order, lane: int, rows: list[list[int]], sizes: Sequence[Size], found: list[float]) -> None:
     """Move the cells of a lane towards their neighbours, alternating between the two sides."""
     cells, joined = order.cells, order.joined
-    inside = [one for row in rows for one in row]
-    before = {one: [other for other in joined.before[one] if cells[other].lane == lane] for one in inside}
-    behind = {one: [other for other in joined.behind[one] if cells[other].lane == lane] for one in inside}
-    both = {one: before[one] + behind[one] for one in inside}
-    for one in inside:
-        if cells[one].box < 0:  # crossing arrows are kept straight from the beginning
-            before[one] = behind[one] = both[one]
+    inside = [cell for row in rows for cell in row]
+    before = {cell: [other for other in joined.before[cell] if cells[other].lane == lane] for cell in inside}
+    behind = {cell: [other for other in joined.behind[cell] if cells[other].lane == lane] for cell in inside}
+    both = {cell: before[cell] + behind[cell] for cell in inside}
+    for cell in inside:
+        if cells[cell].box < 0:  # crossing arrows are kept straight from the beginning
+            before[cell] = behind[cell] = both[cell]
     gaps = [_offsets(row, sizes) for row in rows]
-    weights = [[1.0 if cells[one].box >= 0 else _STRAIGHT for one in row] for row in rows]
+    weights = [[1.0 if cells[cell].box >= 0 else _STRAIGHT for cell in row] for row in rows]
     for row, offsets in zip(rows, gaps, strict=True):
         _settle(row, found, [0.0] * len(row), offsets, [1.0] * len(row))
     for turn in range(_PULLS):
         near = both if turn >= _PULLS - 2 else behind if turn % 2 else before
         for number in reversed(range(len(rows))) if turn % 2 else range(len(rows)):
             wished = []
-            for one in rows[number]:
-                others = near[one]
-                wished.append(sum([found[other] for other in others]) / len(others) if others else found[one])
+            for cell in rows[number]:
+                others = near[cell]
+                wished.append(sum([found[other] for other in others]) / len(others) if others else found[cell])
             _settle(rows[number], found, wished, gaps[number], weights[number])
 
 
@@ -295,11 +295,11 @@ def _half(size: Size) -> float:
 def _offsets(row: Sequence[int], sizes: Sequence[Size]) -> list[float]:
     """Return the distance of each cell of a layer from the first if they are packed as closely as allowed."""
     offsets, at = [], 0.0
-    for place, one in enumerate(row):
+    for place, cell in enumerate(row):
         if place:
             before = sizes[row[place - 1]]
-            between = BESIDE if before.aside and sizes[one].aside else BESIDE / 2
-            at += _half(before) + _half(sizes[one]) + between
+            between = BESIDE if before.aside and sizes[cell].aside else BESIDE / 2
+            at += _half(before) + _half(sizes[cell]) + between
         offsets.append(at)
     return offsets
 

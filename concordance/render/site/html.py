@@ -262,14 +262,14 @@ class HtmlWriter:
     def _doc(self, doc: Doc) -> None:
         self.out.append(f'<div class="doc">{doc_to_html(doc.text, self._linked)}</div>\n')
 
-    def _linked(self, one: Ref | Picture) -> str:
+    def _linked(self, target: Ref | Picture) -> str:
         """Return the HTML of a link or picture in an author's text; a drawing that could run scripts is a link."""
-        if isinstance(one, Ref):
-            return self.link(one)
-        address = self.addresses.image(one.path)
+        if isinstance(target, Ref):
+            return self.link(target)
+        address = self.addresses.image(target.path)
         if not address:
-            return self.link(Ref(To.FILE, one.path, "", one.label, False))
-        shown = f'src="{escape(self.addresses.to(self.page, address))}" alt="{escape(escape_hidden(one.label))}"'
+            return self.link(Ref(To.FILE, target.path, "", target.label, False))
+        shown = f'src="{escape(self.addresses.to(self.page, address))}" alt="{escape(escape_hidden(target.label))}"'
         return f'<img {shown} loading="lazy">'
 
     def _quote(self, quote: Quote) -> None:

@@ -97,12 +97,12 @@ class SitePreview:
         """Return the list of what is in a folder."""
         start = len(folder) + 1 if folder else 0
         below, files = self._inside[folder]
-        rows = [(one, To.INDEX, "/", count_noun(self._file_counts[one], "file")) for one in below]
+        rows = [(path, To.INDEX, "/", count_noun(self._file_counts[path], "file")) for path in below]
         rows += [(file, To.SOURCE, "", f"{self._entries[file].size:,} bytes") for file in files]
         cells = (
-            f'<tr><td><a href="{escape(self._addresses.to(address, self._addresses.page(Ref(kind, one))))}">'
-            f"<code>{escape(escape_hidden(one[start:]))}{end}</code></a></td><td>{size}</td></tr>\n"
-            for one, kind, end, size in rows
+            f'<tr><td><a href="{escape(self._addresses.to(address, self._addresses.page(Ref(kind, path))))}">'
+            f"<code>{escape(escape_hidden(path[start:]))}{end}</code></a></td><td>{size}</td></tr>\n"
+            for path, kind, end, size in rows
         )
         name = escape(escape_hidden(folder or self.name))
         return (

@@ -129,7 +129,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
     words: list[Name] = []
     for name, ids in index.facts.ids_by_name():
         scores = {identity: _score(index, identity, used[identity]) for identity in ids}
-        best = sorted(ids, key=lambda one: (-scores[one], *index.order_of(one)))
+        best = sorted(ids, key=lambda identity: (-scores[identity], *index.order_of(identity)))
         rows = []
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]
@@ -137,7 +137,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
             page = anchor(key) if has_page(index, one) else ""
             rows.append(NameTargetRow(index.kinds[one], path, lines.of(one, path), scope, page))
         entry = Name(name, scores[best[0]], len(ids), rows)
-        (words if all(KINDS[index.kinds[one]] in _WORDS for one in best) else code).append(entry)
+        (words if all(KINDS[index.kinds[identity]] in _WORDS for identity in best) else code).append(entry)
     return code, words
 
 

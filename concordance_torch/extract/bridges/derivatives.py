@@ -43,11 +43,11 @@ def _formulas(entry: KeyedRecord, schema: Schema) -> Iterator[tuple[str, Field]]
     """Yield the inputs, or the results for forward derivatives, each with its formula."""
     returned = _RETURNS.findall(schema.returns)
     known = {*schema.names, *returned, "result", *(f"result{place}" for place in range(len(returned)))}
-    for one in entry.fields:
-        if known.issuperset(part.strip() for part in one.name.split(",")):
-            yield one.name, one
-        elif one.name == "dispatch":
-            for key in one.within:
+    for field in entry.fields:
+        if known.issuperset(part.strip() for part in field.name.split(",")):
+            yield field.name, field
+        elif field.name == "dispatch":
+            for key in field.within:
                 for other in key.within:
                     if known.issuperset(part.strip() for part in other.name.split(",")):
                         yield f"{other.name} ({key.name})", other

@@ -45,18 +45,18 @@ def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
     return [Ancestor(base, far[base], *index.order_of(base)) for base in (order[1:] if order else list(far)[1:])]
 
 
-def _resolution_order(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
+def _resolution_order(direct: Mapping[int, list[int]], class_id: int, below: tuple[int, ...]) -> list[int] | None:
     """Return a class and its ancestors in Python's method resolution order; None if there is no such order."""
-    if one in below:
+    if class_id in below:
         return None
     rows = []
-    for base in direct.get(one, ()):
-        row = _resolution_order(direct, base, (*below, one))
+    for base in direct.get(class_id, ()):
+        row = _resolution_order(direct, base, (*below, class_id))
         if row is None:
             return None
         rows.append(row)
-    rows.append(list(direct.get(one, ())))
-    found = [one]
+    rows.append(list(direct.get(class_id, ())))
+    found = [class_id]
     while rows := [row for row in rows if row]:
         head = next((row[0] for row in rows if not any(row[0] in other[1:] for other in rows)), None)
         if head is None:

@@ -27,15 +27,15 @@ class DocumentLinks:
     """Resolves what one document refers to."""
 
     def __init__(self, model: FileModel) -> None:
-        self.one = model
+        self.model = model
         self._names = MentionedNames(model)
 
     @cached_property
     def _files(self) -> dict[str, str]:
         """The files that the document links to, shows or includes, by the target as written."""
         found: dict[str, str] = {}
-        for row, target, _ in self.one.imports:
-            path = import_target(self.one.index, target, 0)
+        for row, target, _ in self.model.imports:
+            path = import_target(self.model.index, target, 0)
             if path:
                 found.setdefault(row.module or row.name, path)
         return found
@@ -44,7 +44,7 @@ class DocumentLinks:
     def _code(self) -> dict[str, int]:
         """The definitions that the document names, by name; 0 if a name stands for several."""
         found: dict[str, int] = {}
-        for row in bridges_from(self.one):
+        for row in bridges_from(self.model):
             if row.bridge == "documents" and row.target and row.trust >= Trust.UNIQUE_NAME:
                 found[row.name] = row.target if found.get(row.name, row.target) == row.target else 0
         return found
@@ -53,16 +53,16 @@ class DocumentLinks:
         """Return a link to the definition that a name stands for; None if that is not certain."""
         identity = self._code.get(name)
         if identity:
-            return self.one.ref(identity)._replace(label=name)
+            return self.model.ref(identity)._replace(label=name)
         found = self._names.ref(name)
-        return None if found is not None and found.path == self.one.path else found
+        return None if found is not None and found.path == self.model.path else found
 
     def file(self, target: str, label: str) -> Ref | None:
         """Return a link to the file or section that a target as written leads to; None if there is none."""
         path, _, section = target.partition("#")
         if not path:
-            at = self._section(self.one.path, section)
-            return Ref(To.FILE, self.one.path, at, label, False) if at else None
+            at = self._section(self.model.path, section)
+            return Ref(To.FILE, self.model.path, at, label, False) if at else None
         found = self._files.get(target) or self._files.get(path)
         if found is None:
             return None
@@ -73,7 +73,7 @@ class DocumentLinks:
         path = self._files.get(name)
         if path is None:
             return None
-        return Ref(To.FILE, path, "", title_of(self.one, path), False), path
+        return Ref(To.FILE, path, "", title_of(self.model, path), False), path
 
     def picture(self, target: str, label: str) -> Picture | None:
         """Return the picture at a target as written; None if the repository does not have it."""
@@ -84,7 +84,7 @@ class DocumentLinks:
     def _section(self, path: str, fragment: str) -> str:
         """Return the heading that a fragment leads to; "" if the document has none of this name."""
         wanted = unquote(fragment).lower()
-        for symbol in outline(self.one.index, path).symbols:
+        for symbol in outline(self.model.index, path).symbols:
             if symbol.kind == Kind.HEADING and heading_slug(symbol.name) == wanted:
                 return symbol.name
         return ""

@@ -174,17 +174,17 @@ def _places(model: FileModel) -> Iterator[list[Piece]]:
         yield [Strong(label), ": ", Ref(To.FILE, test, "", test)]
 
 
-def _twin(one: FileModel) -> list[Piece]:
+def _twin(model: FileModel) -> list[Piece]:
     """Return the file that defines most of what this one declares, or declares most of what it defines."""
     paths: Counter[tuple[str, str]] = Counter()
-    is_header = _HEADER.search(one.path) is not None
-    for place, other in one.counterparts.items():
-        path, declared = one.index.path_of(other), one.symbols[place].declaration
+    is_header = _HEADER.search(model.path) is not None
+    for place, other in model.counterparts.items():
+        path, declared = model.index.path_of(other), model.symbols[place].declaration
         if is_header == declared and is_header != (_HEADER.search(path) is not None):
             paths["Implementation" if declared else "Header", path] += 1
     if not paths:
         return []
-    label, path = min(paths, key=lambda row: (stem_of(row[1]) != stem_of(one.path), -paths[row], row))
+    label, path = min(paths, key=lambda row: (stem_of(row[1]) != stem_of(model.path), -paths[row], row))
     return [Strong(label), ": ", Ref(To.FILE, path, "", path)]
 
 
