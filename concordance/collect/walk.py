@@ -46,7 +46,6 @@ _SPECIAL = (
 )
 _MAX_INTEGER = (1 << 63) - 1
 _GONE = (FileNotFoundError, NotADirectoryError)
-_PIECE_BYTES = 1 << 20  # read at once of a file that is too large for memory
 _LINK_MODE, _SUBMODULE_MODE = "120000", "160000"
 
 
@@ -371,11 +370,11 @@ def read(root: str, entry: ListedFile, max_bytes: int = -1, at_end: bool = False
         raise Unreadable(entry.path, str(error)) from error
 
 
-def read_in_pieces(root: str, entry: ListedFile) -> Iterator[bytes]:
+def read_in_pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]:
     """Yield the bytes of a file in a work tree piece by piece, for files that are too large for memory."""
     try:
         with _open(root, entry.path) as file:
-            while piece := file.read(_PIECE_BYTES):
+            while piece := file.read(size):
                 yield piece
     except OSError as error:
         raise Unreadable(entry.path, _reason(error)) from error

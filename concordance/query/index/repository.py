@@ -57,9 +57,11 @@ class UnknownPath(UserError):
 class Index:
     """One repository that questions are asked about."""
 
-    def __init__(self, facts: Facts, root: str, book: Book | None = None) -> None:
-        self.facts, self.root, self.book = facts, root, book or Book()
-        self.skipped_pages: Mapping[str, int] = {}  # numbers of our own pages that were not read, by the book's folder
+    def __init__(
+        self, facts: Facts, root: str, book: Book | None = None, skipped_pages: Mapping[str, int] | None = None
+    ) -> None:
+        """`skipped_pages` counts the pages that were left out, by the folder in the repository that has the book."""
+        self.facts, self.root, self.book, self.skipped_pages = facts, root, book or Book(), skipped_pages or {}
         self.of_pages = False  # True if the files are the pages of a book
         self.reads = ReadRecorder()
         self.cache: dict[Any, Any] = {}

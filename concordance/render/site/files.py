@@ -72,8 +72,8 @@ class Site:
     """The site of one repository."""
 
     def __init__(
-        self, index: Index, addresses: SiteAddresses, live: bool, api: bool, more: tuple[str, ...],
-        in_workspace: bool,
+        self, index: Index, addresses: SiteAddresses, live: bool = False, api: bool = False, more: tuple[str, ...] = (),
+        in_workspace: bool = False,
     ) -> None:  # fmt: skip
         """Create a site; `api` if a server answers commands, `live` if it also announces changes; `more` are API
         endpoints that are not commands; `in_workspace` if it is part of a site of many repositories."""
