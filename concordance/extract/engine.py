@@ -20,7 +20,7 @@ from concordance.extract.reading import rule_findings
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.pattern_context import PatternContext
 from concordance.extract.registry import LANGUAGES, readers
-from concordance.extract.terms import terms
+from concordance.extract.text import terms
 from concordance.extract.text.repetition import Repetition, without_repetition
 from concordance.extract.text.source_text import Source
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from concordance.base.model import FileFacts, Term
 from concordance.extract.engine import extract
-from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
-from concordance.extract.terms.terms import extract_terms, weight
-from concordance.extract.terms.word_split import split_name, tokenize
+from concordance.extract.text.english import GENERAL, MODIFIERS, STOP, VERBS, singular
+from concordance.extract.text.terms import extract_terms, weight
+from concordance.extract.text.word_split import split_name, tokenize
 
 
 def entries(text: str, language: str = "text") -> dict[str, Term]:

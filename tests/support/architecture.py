@@ -78,7 +78,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    `extract.engine.extract` calls the language's reader, `extract.languages.python.read`, which returns an
    `extract.reading.draft.Draft`. From this come the facts (`extract.reading.draft.Draft.facts`), the findings of rules
    (`extract.reading.rule_findings.findings`), the ends of bridges (`extract.bridges.find_bridge_ends`), the patterns
-   (`extract.patterns.find_patterns`) and the terms (`extract.terms.terms.extract_terms`): together one
+   (`extract.patterns.find_patterns`) and the terms (`extract.text.terms.extract_terms`): together one
    `base.model.FileFacts`. `facts.fulltext.file_words.prepare_file` prepares the words for the full-text search.
 5. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and
    `facts.fulltext.index.TextWriter.put`, and into the cache with `facts.cache.Cache.put`.

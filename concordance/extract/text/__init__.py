@@ -1,1 +1,1 @@
-"""Works on a file's plain text: offsets and lines, highlighting, repetition, message templates."""
+"""Works on a file's plain text: offsets and lines, highlighting, repetition, message templates, terms for the index."""

@@ -22,8 +22,8 @@ from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpack_column
 from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import is_prose
-from concordance.extract.terms.english import GENERAL, STOP, VERBS
-from concordance.extract.terms.terms import weight
+from concordance.extract.text.english import GENERAL, STOP, VERBS
+from concordance.extract.text.terms import weight
 from concordance.query.answers import separator_of
 from concordance.query.index.file_model import FileModel, ref_of
 

@@ -12,7 +12,7 @@ from heapq import nlargest, nsmallest
 from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
-from concordance.extract.terms.terms import weight
+from concordance.extract.text.terms import weight
 from concordance.facts.updates.reads import NAMES_BELOW
 from concordance.query.folders import MAX_SYMBOLS, Folder, FolderDefinitions, folder_definitions, folders
 from concordance.query.folders.definition_uses import UsedDefinition, most_used

@@ -32,8 +32,8 @@ from itertools import accumulate, chain, pairwise
 from concordance.base.model import FileFacts, Kind, Term, unpack_column
 from concordance.extract.documents.docstrings import opens_fence, summary
 from concordance.extract.documents.legal_text import is_legal
-from concordance.extract.terms.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
-from concordance.extract.terms.word_split import LONGEST, is_acronym, is_word, name_ngrams, tokenize
+from concordance.extract.text.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
+from concordance.extract.text.word_split import LONGEST, is_acronym, is_word, name_ngrams, tokenize
 
 _IN_BRACKETS = re.compile(r"\(([A-Z][A-Za-z0-9]{1,9}?)s?[,;)]")
 _BEFORE_BRACKETS = re.compile(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
+from concordance.extract.text.english import GENERAL, MODIFIERS, STOP, VERBS, singular
 
 LONGEST = 4  # words in a phrase
 
