@@ -97,7 +97,7 @@ class SymbolRelation(IntEnum):
     TYPE = 3  # of a field, variable or parameter list: its declared type
     ASKS = 4  # of a test: a parameter name (a literal) that the test runner fills in: pytest's fixtures
     OFFERS = 5  # of a fixture: the name by which tests request it
-    HANDS = 6  # of a test or fixture: what its decorators pass to it: the values of a parameter
+    HANDS = 6  # of a function: the defaults of its parameters; of a test or fixture, what its decorators pass to it
 
 
 ROLES: tuple[Role, ...] = tuple(Role)  # an occurrence stores its role as an index into this list

@@ -174,6 +174,9 @@ def _place(folder: str) -> Category | None:
         return Category.VENDORED
     if parts & _GENERATED:
         return Category.GENERATED
+    named, _, below = folder.partition("include/")
+    if below and (not named or named.endswith("/")):  # `include/benchmark` has the name of the library
+        parts = frozenset((*named.split("/"), *below.split("/")[1:]))
     parts |= {part.lstrip("_") for part in parts}  # Go ignores folders with an underscore: "_examples"
     return next((category for category, names in _FOLDERS if parts & names), None)
 

@@ -267,7 +267,7 @@ CATEGORIES = {
         torch/nn/modules/conv.py c10/core/TensorImpl.h aten/src/ATen/native/cuda/Loops.cuh
         torch/testing/_internal/common_utils.py
         torch/testing/__init__.py numpy/testing/_private/utils.py kernel/sched/core.c
-        include/linux/fs.h django/contrib/admin/options.py arch/arm/boot/dts/bcm2835.dtsi .github/scripts/trymerge.py
+        include/linux/fs.h include/benchmark/state.h lib/include/test/base.h django/contrib/admin/options.py arch/arm/boot/dts/bcm2835.dtsi .github/scripts/trymerge.py
         numpy/random/_mt19937.pyx scripts/checkpatch.pl django/conf/project_template/manage.py-tpl latest.py contest.py
         torch/csrc/autograd/engine.cpp django/contrib/admin/templates/admin/base.html
     """,

@@ -284,6 +284,25 @@ def test_a_subclass_replaces_what_a_fixture_of_its_base_requests(folder: Path) -
         assert _names(repository.tests("plain")) == _names(repository.tests("fancy")) == ["TestBase.test_thing"]
 
 
+DEFAULTS: dict[str, str] = {
+    "pytest.ini": "[pytest]\n",
+    "nap.py": "def rest(seconds):\n    return seconds\n",
+    "stop.py": "class Stop:\n    def __call__(self):\n        return True\n\n\nnever = Stop()\n",
+    "tries.py": "from nap import rest\nfrom stop import never\n\n\nclass Tries:\n    def __init__(self, sleep: object = rest, stop: object = never):\n"
+    "        self.sleep = sleep\n        self.stop = stop\n",
+    "test_tries.py": "from tries import Tries\n\n\nclass Shared:\n    def test_shared(self):\n        assert self.tries()\n\n\n"
+    "class TestTries(Shared):\n    def setup_method(self):\n        self.tries = Tries()\n",
+}
+
+
+def test_a_function_runs_the_defaults_of_its_parameters(folder: Path) -> None:
+    program.write(folder, DEFAULTS)
+    with concordance.open(folder) as repository:
+        (row,) = repository.tests("nap.rest")
+        assert _names(repository.tests("Stop.__call__")) == [row["name"]] == ["Shared.test_shared"]
+        assert row["run"] == "pytest test_tries.py::TestTries::test_shared"
+
+
 def test_what_no_test_reaches_says_what_was_searched(library: Any) -> None:
     assert library.ask("tests", "unused").rows == []
     assert "5 tests" in library.ask("tests", "unused").note
@@ -609,8 +628,8 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"t/conftest.py": ""}, "t/test_a.py", "python", "test_b", "pytest t/test_a.py::test_b"),
         ({"t/conftest.py": ""}, "t/test_a.py", "python", "", "pytest t/test_a.py"),
         ({"t/test_a.py": "import unittest\n"}, "t/test_a.py", "python", "A.test_b", "python -m unittest t.test_a.A.test_b"),
-        ({"t/test_a.py": MAIN.format("unittest.main()"), "pytest.ini": ""}, "t/test_a.py", "python", "A.test_b",
-         "python t/test_a.py A.test_b"),
+        ({"t/test_a.py": MAIN.format("unittest.main()"), "pytest.ini": "[pytest]"}, "t/test_a.py", "python", "A.test_b",
+         "pytest t/test_a.py::A::test_b"),
         ({"t/test_a.py": MAIN.format("run_tests()")}, "t/test_a.py", "python", "", "python t/test_a.py"),
         ({"t/test_a.py": MAIN.format("run_tests()")}, "t/test_a.py", "python", "test_b", "pytest t/test_a.py::test_b"),
         ({"t/test_a.py": "instantiate_device_type_tests(TestA, globals())\n" + MAIN.format("run_tests()")}, "t/test_a.py", "python",

@@ -38,6 +38,14 @@ _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n
 _ENTRY = re.compile(rb"^[ \t]++(?:[^<:\n]*+<)?(/?[\w+./-]++)>?[ \t]*+$", re.M)
 _DOC_ROLE = re.compile(rb":doc:`(?:[^`<\n]*<)?(/?[\w+./-]+)>?`")
 _LISTED = re.compile(rb"^[ \t]+\"?([A-Za-z]\w+(?:[-/]\w+)*)\"?[ \t]*\)?$", re.M)  # an argument alone on its line
+# `add_my_test(name …)`: the first argument of a command that is not one of CMake's own, by their names.
+_FIRST_ARGUMENT = re.compile(
+    rb"^[ \t]*+(?!(?:target|set|get|cmake|ctest|find|try|separate|mark|enable|define)_|(?:add_(?:compile_definitions"
+    rb"|compile_options|custom_command|custom_target|definitions|dependencies|executable|library|link_options"
+    rb"|subdirectory|test)|set|get|if|elseif|else|foreach|while|function|macro|project|include|message|string|list"
+    rb"|file|option|unset|return|configure_file|execute_process|install|export|math|end\w+)\b)"
+    rb"\w+[ \t]*\([ \t]*\"?([A-Za-z]\w+(?:[-/]\w+)*)\"?(?=[\s)])", re.M | re.I
+)  # fmt: skip
 # `"tests/ui/*.rs"`: the files of one folder; `"crates/*"`, in a manifest: the packages in it.
 _PATTERN = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-][\w+@./-]*/\*(?:\.\w+)*)[\"'`]")
 _MANIFESTS = (("toml", b"[workspace"), ("json", b'"workspaces"'))
@@ -86,8 +94,9 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
         for match in _MACRO_ARGUMENT.finditer(data):
             yield match.start(1), match[1].decode(), "macro"
     if context.language == "cmake":
-        for match in _LISTED.finditer(data):
-            yield match.start(1), match[1].decode(), "listed"
+        for pattern in (_LISTED, _FIRST_ARGUMENT):
+            for match in pattern.finditer(data):
+                yield match.start(1), match[1].decode(), "listed"
     if context.language == "starlark":
         for match in _LABEL.finditer(data):
             yield match.start(1), match[1].decode(), "label"

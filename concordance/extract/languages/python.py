@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from tree_sitter import Tree
@@ -32,17 +32,19 @@ from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-# How tests are recognised and run. The end of a test file itself (`unittest.main()`) decides first how it is run, then
-# the settings of pytest, then the scripts of projects that have their own runner.
+# How tests are recognised and run. The end of a test file itself (`run_tests()`) decides first how it is run, then the
+# settings of pytest, `unittest.main()`, then the scripts of projects that have their own runner.
 
 _FRAMEWORKS = frozenset(("pytest", "unittest", "hypothesis", "nose"))
 _WHOLE = 4_000_000  # bytes of a test file that are read
 _HEAD = 20_000  # bytes of it at its start (imports) and at its end (`__main__`) that say how it is run
+_MIXIN = re.compile(r"Test\w*(?:Mixin|Base|er|Suite)$|(?:Base|Abstract|Common)\w*Test")  # tests for others to inherit
 _DEVICE_CLASSES = re.compile(rb"^[ \t]*instantiate_device_type_tests\(\s*(\w+)", re.M)
 _PARAMETRISED = re.compile(
     rb"^[ \t]+@parametrize\w*\((?:[^\n]*\n)(?:(?![ \t]*(?:def|class)\b)[^\n]*\n)*?[ \t]+def (test\w*)", re.M
 )
 _MAIN = re.compile(rb"""^if __name__ == ["']__main__["']:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|\s*\n)+)""", re.M)
+_OWN_MAIN = re.compile(rb"\brun_tests\s*\(")
 _UNITTEST_MAIN = re.compile(rb"\b(?:run_tests|unittest\.main|absltest\.main|TestProgram)\s*\(")
 # PyTorch's way to say that the tests of a file are run by a script that imports them.
 _OTHER_MAIN = re.compile(rb"""(?:raise_on_run_directly\(\s*["']|use:[\\nt]*python )([\w./-]+\.py)\b""")
@@ -55,16 +57,21 @@ _SCRIPTS = (("runtests.py", "python {}"), ("manage.py", "python {} test"))
 
 def _tests(facts: FileFacts, path: str) -> list[int]:
     symbols = facts.symbols
-    found = [place for place, symbol in enumerate(symbols) if _is_test(symbol, symbols)]
+    extended = {base.rpartition(".")[2] for symbol in symbols for base in symbol.bases}
+    found = [place for place, symbol in enumerate(symbols) if _is_test(symbol, symbols, extended)]
     return found if _is_collected(facts, path) else [place for place in found if symbols[place].kind == Kind.METHOD]
 
 
-def _is_test(symbol: Symbol, symbols: tuple[Symbol, ...]) -> bool:
+def _is_test(symbol: Symbol, symbols: tuple[Symbol, ...], extended: Collection[str]) -> bool:
+    """True for a test function or method; a class of methods may run only where a subclass, here or in another file,
+    inherits them."""
     is_fixture = any("fixture" in modifier for modifier in symbol.modifiers)
     if symbol.kind not in FUNCTION_KINDS or not symbol.name.startswith("test") or is_fixture:
         return False
     around = symbols[symbol.parent] if symbol.parent >= 0 else None
-    return around is None or (around.kind == Kind.CLASS and bool(around.bases or around.name.startswith("Test")))
+    if around is None or around.kind != Kind.CLASS:
+        return around is None
+    return bool(around.bases or around.name.startswith("Test") or around.name in extended or _MIXIN.search(around.name))
 
 
 def _is_test_class(name: str, bases: Sequence[str]) -> bool:
@@ -91,7 +98,8 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
 
     other = _OTHER_MAIN.search(main.group(1)) if main is not None else None
     script = other.group(1).decode() if other is not None else path
-    if (other is not None and files.text(script)) or (main is not None and _UNITTEST_MAIN.search(main.group(1))):
+    pattern = _OWN_MAIN if _is_configured(files, path) else _UNITTEST_MAIN
+    if (other is not None and files.text(script)) or (main is not None and pattern.search(main.group(1))):
         generated = _generated_tests(text)
 
         def with_main(name: str) -> str:
@@ -133,10 +141,12 @@ def _generated_tests(text: bytes) -> Callable[[str], str]:
 
 def _has_pytest(files: RunnerFiles, path: str) -> bool:
     """True if pytest is configured for a file, or a file in the repository's root mentions it."""
-    for name, word in _PYTEST_FILES:
-        if any(word in files.text(found) for found in files.nearest(path, name)):
-            return True
-    return any(re.search(rb"\bpytest\b", files.text(name)) for name in _MENTIONS)
+    return _is_configured(files, path) or any(re.search(rb"\bpytest\b", files.text(name)) for name in _MENTIONS)
+
+
+def _is_configured(files: RunnerFiles, path: str) -> bool:
+    """True if pytest is configured for a file."""
+    return any(word in files.text(found) for name, word in _PYTEST_FILES for found in files.nearest(path, name))
 
 
 def _dotted(path: str, name: str) -> str:

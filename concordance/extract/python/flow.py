@@ -44,6 +44,7 @@ def build_python_flow(draft: Draft, builder: FlowBuilder, root: Node, found: Cap
     # keep the file's whole draft for ever.
     flow.pending.clear()
     flow.members.clear()
+    flow.defaults.clear()
 
 
 class _PythonFlow:
@@ -52,6 +53,7 @@ class _PythonFlow:
         self.values = PythonExpressions(builder, draft.source)
         self.pending: list[Pending] = []
         self.members: list[tuple[int, int, Callable[[], int]]] = []  # class scope, name, value
+        self.defaults: list[tuple[int, Node]] = []  # function, and the default of a parameter
 
     def run(self) -> None:
         """Collect bindings without values, then build the names, then the values."""
@@ -181,6 +183,9 @@ class _PythonFlow:
         count = 0
         for child in parameters.named_children if parameters is not None else ():
             kind = child.type
+            default = child.child_by_field_name("value")
+            if default is not None:
+                self.defaults.append((symbol, default))
             if kind in ("keyword_separator", "positional_separator", "comment"):
                 continue
             name = child
@@ -326,6 +331,9 @@ class _PythonFlow:
     def _returns(self, functions: list[tuple[Node, int]]) -> None:
         """Record what each function returns: as declared, or else the values of its `return` and `yield`."""
         builder, values = self.builder, self.values
+        for function, default in self.defaults:
+            if default.type in ("identifier", "attribute", "call") and (value := values.value(default)):
+                builder.relate(function, SymbolRelation.HANDS, value)
         unsaid: dict[int, list[int]] = {}
         for node, symbol in functions:
             typed = node.child_by_field_name("return_type")

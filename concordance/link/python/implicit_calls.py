@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concordance.base.model import Kind, Op, SymbolRelation
 from concordance.facts.links.graph import EdgeKind
 from concordance.link.implicit_runs import FUNCTIONS, Edge
-from concordance.link.python.builtin_types import CLASS, FUNCTION, PythonValue
+from concordance.link.python.builtin_types import CLASS, FUNCTION, INSTANCE, PythonValue
 from concordance.link.python.inference import Evaluator
 from concordance.link.world import LoadedFlow
 
@@ -132,13 +132,18 @@ class ImplicitCalls:
                 yield owner.id(fixture), test_file.id(test), EdgeKind.ASKS
 
     def _requested_fixtures(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
-        """Yield the fixtures that a function requests; for a test, also the autouse fixtures and its file's hooks."""
+        """Yield the fixtures that a function requests, and the functions that it gets as defaults or from decorators.
+
+        For a test, these are also the autouse fixtures and its file's hooks.
+        """
         for owner, fixture in self.fixtures.requested(file, symbol):
             yield owner.id(fixture), file.id(symbol), EdgeKind.ASKS
         for expression in file.related_expressions(symbol, SymbolRelation.HANDS):
             for value in self.values.value(file, expression):
                 if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int):
                     yield value.id, file.id(symbol), EdgeKind.READS
+                if value.tag == INSTANCE and isinstance(value.id, int):
+                    yield from self._special_methods(value.id, file.id(symbol), ("__call__",))
         if not file.names[file.symbol_name[symbol]].startswith("test") or not self._is_test_level(file, symbol):
             return
         for owner, fixture in self.fixtures.autouse(file, symbol):

@@ -11,7 +11,7 @@ from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.overloads import documented, implementation
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
-from concordance.query.folders import Folder, folder_definitions
+from concordance.query.folders import Folder, folder_definitions, used_definitions_of_folder
 from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, used_definitions
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
@@ -44,7 +44,7 @@ def symbol_by_id(index: Index, identity: int) -> SymbolHead | None:
 
 def key_definitions_of_folder(index: Index, folder: Folder, limit: int) -> list[KeyDefinition]:
     """Return the definitions in a folder that most files use."""
-    return _rows(index, folder_definitions(index).all[folder.path].used_definitions, limit)
+    return _rows(index, used_definitions_of_folder(index, folder), limit)
 
 
 def key_types_of_folder(index: Index, folder: Folder, limit: int) -> list[KeyDefinition]:

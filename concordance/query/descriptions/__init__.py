@@ -43,7 +43,7 @@ from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.search.related_files import stem_of
 
-_MAX_TITLE = 30  # characters up to which a sentence is no more than a title
+_MAX_TITLE = 30  # characters up to which a sentence of two or three words is no more than a title
 _TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
 _KEYED = frozenset(("settings", "plist", "xml"))  # data formats without a reader
 
@@ -58,10 +58,14 @@ def describe(index: Index, path: str) -> Pieces:
         return _empty(file)
     facts = outline(index, path)
     words = _author_description(index, file, facts)
-    if words and (isinstance(words[0], Ref) or len(plain_text(words)) > _MAX_TITLE):
+    if words and (isinstance(words[0], Ref) or not _is_title(plain_text(words))):
         return words
     found = _by_facts(index, file, facts)
     return [*words, *([", "] if words and found else []), *found] or _by_form(index, file, facts)
+
+
+def _is_title(sentence: str) -> bool:
+    return len(sentence) <= _MAX_TITLE and sentence.count(" ") < 3
 
 
 def describe_by_facts(index: Index, path: str) -> list[Piece]:
@@ -147,8 +151,8 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     if is_statement(sentence):
         found += [": "] if found else []
         found += quote_sentence(index, file.path, sentence, facts.doc)
-    elif len(heads) > 1:
-        found += [f", in {count_noun(len(heads), 'section')}"]
+    elif (sections := len(heads) - (title is not None)) > 1:
+        found += [f", in {count_noun(sections, 'section')}"]
     return found
 
 
@@ -245,12 +249,13 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
     """Return a summary of the tests in a file; nothing if it contains none."""
     number = ledger(index).tests[file.path]
     about, is_named = file_under_test(index, file.path) if number or index.is_whole_test(file.path) else ("", False)
-    tested: list[Piece] = [", of " if is_named else ", using ", Ref(To.FILE, about)] if about else []
+    titles = {} if number else suite_titles(index, file)
+    verb = " of " if is_named else " that uses " if 1 in (number, len(titles)) else " that use "
+    tested: list[Piece] = [verb, Ref(To.FILE, about)] if about else []
     if not number:
-        titles = suite_titles(index, file)
         return [f"test suite{'s' if len(titles) > 1 else ''} ", *_quoted_titles(titles), *tested] if titles else []
     names, inside = _suites(facts)
-    found: list[Piece] = [count_noun(number, "test")]
+    found: list[Piece] = [count_noun(number, "test"), *tested]
     if names:
         shown: list[Piece] = [*names[:2]]
         more = [f"{len(names) - 2} more"] if len(names) > 2 else []
@@ -264,7 +269,7 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
                 + [*more]
             ),
         ]
-    return [*found, *tested]
+    return found
 
 
 def suite_titles(index: Index, file: File) -> dict[str, int]:

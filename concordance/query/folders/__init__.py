@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from heapq import nsmallest
 
-from concordance.base.model import TYPE_KINDS, Category, File, Skip
+from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.base.paths import parent_folders
 from concordance.extract.registry import is_analysed, is_prose, language_of
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, incremental, memoised, shared_until, unrecorded_copy
 from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, most_used, used_definitions
 from concordance.query.index.census import CensusFile
-from concordance.query.index.ledger import Ledger, ledger
+from concordance.query.index.ledger import Ledger, ledger, outline
 from concordance.query.index.repository import Index
 
 _MAX_TYPES = 400  # most used types kept per folder
@@ -63,8 +63,8 @@ class Folder:
         return self.path.rpartition("/")[2]
 
     def mostly(self, category: Category) -> bool:
-        """True if more than half of its files are of a category."""
-        return 2 * self.categories[category] > self.count
+        """True if more than half of its files are of a category, and so are more than half of its lines."""
+        return 2 * self.categories[category] > self.count and 2 * self.category_lines[category] >= self.lines
 
 
 class FolderDefinitions:
@@ -132,6 +132,23 @@ class _DefinitionTotals:
 def folder_definitions(index: Index, before: _DefinitionTotals | None) -> _DefinitionTotals:
     """Return the definitions of each folder; apart from `folders`, since few questions need them."""
     return _DefinitionTotals(index, before)
+
+
+def used_definitions_of_folder(index: Index, folder: Folder) -> list[UsedDefinition]:
+    """Return the definitions in a folder that other files use, most used first.
+
+    Those in tests are left out unless it is a folder of tests. Macros without parameters come last: they switch
+    features, open namespaces or guard headers, and name no concept.
+    """
+    rows = folder_definitions(index).all[folder.path].used_definitions
+    if not folder.mostly(Category.TEST):
+        rows = [one for one in rows if index.category_of(one.path) != Category.TEST] or rows
+    return sorted(rows, key=lambda one: one.kind == Kind.MACRO and not _has_parameters(index, one))
+
+
+def _has_parameters(index: Index, macro: UsedDefinition) -> bool:
+    """True if a macro has parameters."""
+    return "(" in outline(index, macro.path).symbols[macro.place].signature.partition(" ")[2].partition(" ")[0]
 
 
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)

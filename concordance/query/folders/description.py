@@ -17,7 +17,7 @@ from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.documentation_pages import quote_documentation
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, quote_sentence
-from concordance.query.folders import Folder, folder_definitions, folders
+from concordance.query.folders import Folder, folders, used_definitions_of_folder
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
@@ -84,7 +84,7 @@ def _by_facts(index: Index, folder: Folder) -> list[Piece]:
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
     counts = _workflows(index, folder) or file_counts_in_words(folder)
     tests = folder.tests if folder.mostly(Category.TEST) else 0
-    found: list[Piece] = [f"{count_noun(tests, 'test')} in {counts}" if tests else counts]
+    found: list[Piece] = [f"{counts}, with {count_noun(tests, 'test')}" if tests else counts]
     names = most_used_names(index, folder, _MAX_NAMES)
     if names:
         found += ["; most used: ", *join_in_sentence(names)]
@@ -111,11 +111,7 @@ def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
 
     Private definitions are shown only if there are no public ones, and those in tests only of a folder of tests.
     """
-    rows = [
-        definition for definition in folder_definitions(index).all[folder.path].used_definitions if definition.times > 1
-    ]
-    if not folder.mostly(Category.TEST):
-        rows = [definition for definition in rows if index.category_of(definition.path) != Category.TEST] or rows
+    rows = [row for row in used_definitions_of_folder(index, folder) if row.times > 1]
     found: dict[str, Piece] = {}
     private: dict[str, Piece] = {}
     for definition in rows:

@@ -212,6 +212,7 @@ class FileModel:
         found: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
             is_local = symbol.kind == Kind.FUNCTION and not symbol.public  # static, or in an unnamed namespace
+            is_local = is_local or symbol.key == "main"  # each program has its own
             if (symbol.kind in EXECUTABLE_KINDS or symbol.kind in TYPE_KINDS) and not is_local:
                 namesakes = self.index.namesakes(symbol.key, not symbol.declaration)
                 others = [namesake for namesake in namesakes if not self.is_own(namesake)]

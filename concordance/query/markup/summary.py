@@ -119,6 +119,7 @@ def first_sentence(doc: str, language: str, name: str = "") -> str:
     return _sentence(title, name) if title else ""
 
 
+_BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")  # a line in bold type stands for a heading
 _MAX_COMMENT = 8000  # characters of a comment that are searched for a first sentence
 
 
@@ -156,6 +157,8 @@ def _without_title(lines: list[str]) -> tuple[list[str], str]:
         return lines[2:], lines[0]
     if re.match(r"#{1,6} \S", lines[0]):
         return lines[1:], lines[0].strip("# ")
+    if len(lines) > 1 and _BOLD.fullmatch(lines[0]):
+        return lines[1:], lines[0].strip("*_ ")
     return lines, ""
 
 

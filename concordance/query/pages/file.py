@@ -30,7 +30,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import FileHistory, Skip
-from concordance.extract.registry import language_of
+from concordance.extract.registry import is_prose, language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.history import file_history
@@ -123,7 +123,8 @@ def _metadata(model: FileModel) -> Iterator[Item]:
     if file.language:
         yield _field("Language", language_of(file.language).title)
     if file.skip == Skip.NONE:
-        parts = [(metrics.code, "code"), (metrics.comment, "comment"), (metrics.blank, "blank")]
+        word = "text" if is_prose(file.language) else "code"
+        parts = [(metrics.code, word), (metrics.comment, "comment"), (metrics.blank, "blank")]
         counts = ", ".join(f"{number:,} {word}" for number, word in parts if number)
         yield _field("Lines", f"{file.lines:,} ({counts})" if counts else f"{file.lines:,}")
         yield _field("Encoding", file.encoding)

@@ -54,7 +54,7 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     found += [*provides, *usage_sentences(index, subject, not provides)]
     found += notes_section(index, subject)
     found += [Heading(2, ["Contents Overview"]), Text([*totals_in_words(folder), "."])]
-    if len(folder.nouns) > 1:
+    if any(noun not in file_counts_in_words(folder) for noun in folder.nouns):
         found.append(_kinds(folder.nouns.items()))
     if folder.folders:
         found.append(folder_table(index, folder.folders))

@@ -50,6 +50,9 @@ def no_users(model: FileModel) -> list[Piece]:
     if model.file.skip == Skip.SYMLINK:
         return ["Uses of a symbolic link are listed for the file that it leads to."]
     others, is_sure = _referring_files(model.index, [model.path])
+    is_test = any(identity in model.index.tests for identity in model.ids)
+    if is_test and not is_sure:
+        others = []  # files often have the same name as a test
     declared = [other for place, other in model.counterparts.items() if not model.symbols[place].declaration]
     headers = sorted({model.index.path_of(other) for other in declared})
     if others and not headers:
@@ -69,7 +72,7 @@ def no_users(model: FileModel) -> list[Piece]:
     if is_sure:
         names = "names" if len(others) == 1 else "name"
         return ["No import or use of its names was found; ", *_listed(others), f" {names} its package."]
-    if any(identity in model.index.tests for identity in model.ids):
+    if is_test and not language_of(model.file.language).has_prototypes:
         return [f"No reference to it was found{_limits(model.file)}; test runners find tests by themselves."]
     if _runs_with_its_package(model):
         return [f"No reference to it was found{_limits(model.file)}; imports of its package run it."]

@@ -196,6 +196,8 @@ class Neighbours:
             if not (self._are_linked(me, other) or _last_folder(path) == _last_folder(there)):
                 continue
             mine, theirs = is_named_as_test(path), is_named_as_test(there)
+            if mine and theirs and _name(path) != _name(there):
+                continue  # `x-test.c` does not test `test-x.h`
             shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
             reason = Reason(Relation.TEST if theirs and not mine else Relation.NAMED)
             yield other, (0.5 if mine or theirs else 0.4) * (0.4 + 0.6 * shared), reason

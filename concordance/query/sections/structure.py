@@ -359,8 +359,10 @@ class Structure:
         return found
 
     def _calls(self, place: int) -> list[Piece]:
+        symbol, defining = self.about.symbols[place], self.about.symbols[place].name.partition("(")[0]
         used = [use.id for use in self.about.uses.get(place, {}).values() if use.roles & CALL]
-        symbol = self.about.symbols[place]
+        if defining != symbol.name:  # `TEST(suite, name) {…}` does not call the macro that defines it
+            used = [use for use in used if self.named.last(use) != defining]
         if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
             kinds = self.about.index.kinds  # a constructor initialises its fields as if it called them
             used = [one for one in used if kinds[one] != _FIELD]
@@ -426,7 +428,8 @@ class Structure:
     def _from(self, place: int, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 others in 3 files: …`, or
         `12 callers here and 5 in 3 files: …`."""
-        users = self._without_declarations(users)
+        every, users = users, self._without_declarations(users)
+        paths = Counter(self.about.index.path_of(use.id) for use in every if not self.about.is_own(use.id))
         here = [use for use in users if self.about.is_own(use.id)]
         away = [use for use in users if not self.about.is_own(use.id)]
         inside = list(dict.fromkeys(self._own_user(use, place) for use in here))
@@ -435,14 +438,14 @@ class Structure:
         if len(inside) > _INSIDE:
             pieces: list[Piece] = [f"{len(inside):,}{noun} here"]
             if away:
-                pieces += [" and " if len(away) > _NAMED_AWAY else " and elsewhere ", *self._elsewhere(away, "")]
+                pieces += [" and " if len(away) > _NAMED_AWAY else " and elsewhere ", *self._elsewhere(away, "", paths)]
         elif here:
             pieces = [f"{verb} by ", *join_with_commas(inside)]
             if away:
-                pieces += [" and ", *self._elsewhere(away, " others")]
+                pieces += [" and ", *self._elsewhere(away, " others", paths)]
         else:
             counted = len(away) > _NAMED_AWAY
-            pieces = [*([] if counted else [f"{verb} by "]), *self._elsewhere(away, noun)]
+            pieces = [*([] if counted else [f"{verb} by "]), *self._elsewhere(away, noun, paths)]
         return pieces
 
     def _without_declarations(self, users: list[UsePair]) -> list[UsePair]:
@@ -462,13 +465,11 @@ class Structure:
         path = index.path_of(use.id)
         return Ref(To.FILE, path, "", path) if index.kinds[use.id] == _NAMESPACE else self.about.ref(use.id)
 
-    def _elsewhere(self, users: list[UsePair], noun: str) -> list[Piece]:
+    def _elsewhere(self, users: list[UsePair], noun: str, paths: Counter[str]) -> list[Piece]:
         """Return users in other files: by name if there are few, by file if those are few, else by folder; `noun`
-        follows their number."""
-        index = self.about.index
+        follows their number. `paths` are the files, also those that only declare a user."""
         if len(users) <= _NAMED_AWAY:
             return join_with_commas(list(dict.fromkeys(map(self._other_user, users))))
-        paths = Counter(index.path_of(use.id) for use in users)
         if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
             return [f"{len(users):,}{noun} in ", *join_with_commas(refs)]

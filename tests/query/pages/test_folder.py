@@ -35,7 +35,7 @@ from concordance.query.descriptions.quotations import (
     is_statement,
     sentence_pieces,
 )
-from concordance.query.folders import folders
+from concordance.query.folders import folders, used_definitions_of_folder
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.front_page import main_parts
 from concordance.query.folders.project_name import name_of
@@ -149,7 +149,7 @@ def test_python_files(folder: Path) -> None:
     assert line(index, "pkg/tree_walk.py") == "tree_walk: “Walks over all of a tree.”"
     assert line(index, "pkg/empty/__init__.py") == "empty; makes empty a package"
     assert line(index, "pkg/script.py") == "Python source, 2 lines, imports os"
-    assert line(index, "tests/test_core.py") == "1 test in TestTree, of pkg/core.py"
+    assert line(index, "tests/test_core.py") == "1 test of pkg/core.py in TestTree"
     cites = [piece for piece in describe(index, "pkg/tree_walk.py") if isinstance(piece, Cite)]
     assert cites == [Cite("pkg/tree_walk.py", 2)]
 
@@ -392,3 +392,16 @@ def test_how_parts_depend(folder: Path) -> None:
 
 def _folder_page(index: Index, subject: str) -> list[Page]:
     return list(folder_page.pages(index, subject))
+
+
+def test_most_used_definitions_are_those_of_the_source(folder: Path) -> None:
+    uses = '#include "../ring.h"\nint {0}() {{ OPEN return CHECK(close_ring({0})); CLOSE }}\n'
+    index = made(folder, {
+        "lib/ring.h": "#define OPEN {\n#define CLOSE }\n#define CHECK(x) (x)\nint close_ring(int key);\n" + "// \n" * 30,
+        "lib/ring.c": '#include "ring.h"\nint close_ring(int key) { return key; }\n',
+        "lib/tests/base.h": "int check_it(int key);\n",
+        **{f"lib/tests/{one}.c": '#include "base.h"\n' + uses.format(one) + f"int x{one}() {{ return check_it(1); }}\n"
+           for one in ("a", "b", "c")},
+    })  # fmt: skip
+    rows = used_definitions_of_folder(index, folders(index).all["lib"])
+    assert list(dict.fromkeys(row.name for row in rows)) == ["CHECK", "close_ring", "CLOSE", "OPEN"]

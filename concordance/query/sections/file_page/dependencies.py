@@ -270,7 +270,12 @@ def _bridges_out(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
 
 def _sources(model: FileModel, rows: list[Bridge]) -> list[Piece]:
     sources = dict.fromkeys(row.source for row in rows)
-    refs: list[Piece] = list(dict.fromkeys(_source(model, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
+    found = list(dict.fromkeys(_source(model, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
+    names = Counter(ref.label for ref in found)
+    refs: list[Piece] = [
+        ref._replace(label=f"{ref.path}: {ref.label}") if names[ref.label] > 1 and ref.label != ref.path else ref
+        for ref in found
+    ]
     left = len(sources) - _MAX_BRIDGE_ENDS
     return join_in_sentence([*refs, count_noun(left, "other place")] if left > 0 else refs)
 
@@ -335,6 +340,8 @@ def _bridges_in(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         names: list[Piece] = list(named)[:_MAX_BRIDGE_ENDS]
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
+        if sources and any("$" in row.name for row in found):
+            names = []  # a name that is put together when the build runs
         own = ref_of(model.index, target, short=True)
         definition: Piece = Mono(own.label) if target == model.ids.file else own
         called = [" as " if sources else "", *join_in_sentence(names)] if names else []

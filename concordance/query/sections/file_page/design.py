@@ -96,11 +96,12 @@ def _diagram(model: FileModel, used: dict[int, int], users: dict[int, int]) -> D
 
 
 def _labels(paths: list[str]) -> dict[str, str]:
-    """Return short names of files; two of the same name are told apart by their folders."""
+    """Return short names of files; two of the same name, and package files, are told apart by their folders."""
     names = Counter(path.rpartition("/")[2] for path in paths)
     return {
-        path: path.rpartition("/")[2] if names[path.rpartition("/")[2]] == 1 else "/".join(path.split("/")[-2:])
+        path: name if names[name] == 1 and name != "__init__.py" else "/".join(path.split("/")[-2:])
         for path in paths
+        for name in [path.rpartition("/")[2]]
     }
 
 

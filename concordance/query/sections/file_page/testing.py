@@ -23,7 +23,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import EXECUTABLE_KINDS, Category, Skip, Trust
+from concordance.base.model import EXECUTABLE_KINDS, Category, Kind, Skip, Symbol, Trust
 from concordance.extract.registry import language_of
 from concordance.link.languages import loading_languages
 from concordance.query.answers import separator_of, split_key
@@ -66,7 +66,7 @@ def _testing(model: FileModel) -> list[Block]:
     if is_stub(model.path):
         return [Text(["Declarations for type checkers: nothing in it is run."])]
     index, found = model.index, model.index.tests_of(model.path)
-    if not found.near:
+    if not found.near or not _has_code(model):
         package = loading_package(index, model.path)
         loading = index.tests_of(package).near if package else []
         return list(_by_package(model, package, loading) if loading else _named_by_tests(model))
@@ -90,6 +90,12 @@ def _testing(model: FileModel) -> list[Block]:
     blocks += _other_users(model, by_file)
     commands = test_commands(index, named)
     return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
+
+
+def _has_code(model: FileModel) -> bool:
+    """False for a header that defines nothing but macros without parameters: no test runs those."""
+    symbols = [symbol for symbol in model.symbols if symbol.kind not in (Kind.NAMESPACE, Kind.VARIABLE, Kind.CONSTANT)]
+    return not symbols or any(symbol.kind != Kind.MACRO or _is_called(symbol) for symbol in symbols)
 
 
 def _other_users(model: FileModel, listed: Collection[str]) -> list[Block]:
@@ -229,8 +235,13 @@ def _test_files(model: FileModel, what: str, paths: Sequence[str]) -> Iterator[B
 
 
 def _no_call(model: FileModel) -> str:
-    is_called = any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols)
-    return f"No call to it from a test was found; {NOT_FOLLOWED}." if is_called else _no_functions(model)
+    has_code = any(symbol.kind in EXECUTABLE_KINDS and _is_called(symbol) for symbol in model.symbols)
+    return f"No call to it from a test was found; {NOT_FOLLOWED}." if has_code else _no_functions(model)
+
+
+def _is_called(symbol: Symbol) -> bool:
+    """False for a macro without parameters."""
+    return symbol.kind != Kind.MACRO or f"{symbol.name}(" in symbol.signature
 
 
 def _no_functions(model: FileModel) -> str:
@@ -266,11 +277,13 @@ def _no_caller(model: FileModel, heading: str) -> str:
     """
     if not_analysed(model.file):
         return f"{heading}:" if heading else "Calls are not extracted."
-    if not any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols):
+    if not any(symbol.kind in EXECUTABLE_KINDS and _is_called(symbol) for symbol in model.symbols):
         sentence = _no_functions(model)
         return f"{sentence} {heading}:" if heading else sentence
     if heading:
         return f"{heading}; which tests run it is not known, because {NOT_FOLLOWED}:"
+    if model.file.category == Category.TEST and any(symbol.key == "main" for symbol in model.symbols):
+        return "A program of its own; the checks in it were not recognised as tests."
     if model.file.category == Category.TEST and model.index.has_tests:  # data, or code that a test runs as a program
         return f"No tests were recognised in it, and no call to it from a test was found; {NOT_FOLLOWED}."
     if not model.index.has_tests:
