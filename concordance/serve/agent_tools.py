@@ -292,6 +292,9 @@ class _Call:
         if found is not None and self.index.facts.file(found[1]) is not None:
             start = int(found[2])
             return found[1], start, int(found[3] or start + _EXCERPT)
+        folder = target.removeprefix("./").rstrip("/")
+        if any(path.startswith(f"{folder}/") for path in self.index.categories):
+            raise UserError(f"{target} is a folder", "Ask `explain` about it, or `read` one of its files")
         subject = resolve_subject(self.index, target)
         if isinstance(subject, File):
             return subject.path, 1, _SLICE

@@ -177,6 +177,7 @@ def test_everything_can_be_prepared(tools: AgentTools) -> None:
         ("read", {"target": "abacus/nothing.py"}, "no file"),
         ("read", {"target": "abacus/ledger.py", "start": 9000}, "Its lines are 1 to "),
         ("read", {"target": "abacus/ledger.py:9-3"}, "no lines 9 to 3"),
+        ("read", {"target": "abacus/"}, "is a folder"),
     ],
 )
 def test_a_wrong_argument_says_what_to_do(tools: AgentTools, name: str, arguments: dict[str, Any], said: str) -> None:

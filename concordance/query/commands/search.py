@@ -51,11 +51,13 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     found = find_results(index, asked_for._replace(folder=folder))
     rows = [{**spot._asdict(), "score": round(spot.score, 3)} for spot in found.results]
     note = f"Showing results for {found.corrected}" if found.corrected else ""
-    return paginate(rows, _COLUMNS, page)._replace(note=note if rows else _no_match_note(index, question))
+    note = note if rows else _no_match_note(index, question, folder, asked_for.kinds)
+    return paginate(rows, _COLUMNS, page)._replace(note=note)
 
 
-def _no_match_note(index: Index, question: str) -> str:
+def _no_match_note(index: Index, question: str, folder: str, kinds: frozenset[str]) -> str:
     """Return a note on what was searched, with the nearest names."""
-    note = f"no matches for {question}: {files_searched(index)}"
+    kind = f" of kind {next(iter(kinds))}" if len(kinds) == 1 else ""
+    note = f"no matches{kind} for {question}: {files_searched(index, folder)}"
     near = dict.fromkeys(name for word in question.split()[:5] for name in similar_names(index, word.strip('"')))
     return f"{note}; nearest names: {', '.join(list(near)[:3])}" if near else note

@@ -140,9 +140,10 @@ def no_imports(model: FileModel) -> str:
     return "No imports."
 
 
-def files_searched(index: Index) -> str:
-    """Return a note on how many files were searched."""
-    return f"{count_noun(len(index.file_rows), 'file')} searched"
+def files_searched(index: Index, folder: str = "") -> str:
+    """Return a note on how many files were searched: all, or those below a folder."""
+    count = sum(path.startswith(f"{folder}/") for path in index.categories) if folder else len(index.file_rows)
+    return f"{count_noun(count, 'file')}{f' in {folder}' if folder else ''} searched"
 
 
 def searched(index: Index, language: str) -> str:

@@ -376,6 +376,8 @@ def test_on_the_command_line(made: Path) -> None:
     assert "nothing to search for" in concord("search", " ", "--repo", made, code=2).stderr
     said = concord("search", "qwzxv", "--repo", made)
     assert (said.stdout.strip(), "no matches for qwzxv" in said.stderr) == ("none", True)
+    said = concord("search", "qwzxv", "--in", "pkg", "--kind", "class", "--repo", made)
+    assert "no matches of kind class for qwzxv: " in said.stderr and " in pkg searched" in said.stderr
 
 
 # --- the index
