@@ -50,6 +50,7 @@ _FOLDERS: tuple[tuple[Category, frozenset[str]], ...] = tuple(
         ),
     )
 )
+_TEST_ENDINGS = ("-tests", "_tests")  # "api-tests"
 _STAYS = frozenset(  # a file of the second kind in a folder of the first category keeps its own
     {
         (Category.TEST, Category.DATA),
@@ -178,6 +179,8 @@ def _place(folder: str) -> Category | None:
     if below and (not named or named.endswith("/")):  # `include/benchmark` has the name of the library
         parts = frozenset((*named.split("/"), *below.split("/")[1:]))
     parts |= {part.lstrip("_") for part in parts}  # Go ignores folders with an underscore: "_examples"
+    if any(part.endswith(_TEST_ENDINGS) for part in parts):
+        return Category.TEST
     return next((category for category, names in _FOLDERS if parts & names), None)
 
 
