@@ -30,15 +30,16 @@ def changed_lines(patch: str) -> Iterator[tuple[str, int]]:
     """Return the lines of the old files that a patch removes, or after which it adds some."""
     path, line, added = "", 0, False
     for row in patch.split("\n"):
-        if row.startswith("--- a/"):
-            path = row[6:]
+        if row.startswith(("--- a/", "--- /dev/null")):
+            path = row[6:] if row.startswith("--- a/") else ""
         elif hunk := _HUNK.match(row):
             line, added = int(hunk[1]) - 1, False
         elif row.startswith("-"):
             line, added = line + 1, False
-            yield path, line
+            if path:
+                yield path, line
         elif row.startswith("+") and not row.startswith("+++"):
-            if not added and line:
+            if not added and line > 0 and path:
                 yield path, line
             added = True
         elif row.startswith(" "):
