@@ -59,6 +59,7 @@ _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]*(\S.*)$", re.M)
 _TASK = re.compile(r"^\s*[-*] \[[ xX]\].*$", re.M)
 _PACKAGE = re.compile(r"^[\w.\[\]-]+\s*(?:==|>=|<=|~=|@|:)?\s*v?\d+(?:\.\d+)+\S*(?:\s+\S+)?\s*$")
+_VERSION = re.compile(r"(?<![\w.-])v?\d+(?:\.\d+)+(?:[-+.]?(?:a|b|rc|alpha|beta|dev|post)\.?\d*)?(?![\w.-]*\w)")
 _RULER = re.compile(r"^[\W_]*$")
 _INDENTED = re.compile(  # code without a fence: indented, or with the prompt of an interpreter
     r"(?:^(?:\t|[ ]{4,})(?![-*+] |\d+[.)] ).*[=(){}\[\];:].*\n?|^[ \t]*(?:>>> |\.\.\. |In \[\d+\]: ).*\n?)+", re.M
@@ -70,6 +71,7 @@ _MACHINE = re.compile(  # headings of sections about the reporter's machine
     r"|(?:additional|installed) (?:library|libraries|packages).*|output of .*versions?\W*",
     re.I,
 )
+_SENTENCE = 4  # words from which on a quotation is a sentence
 _UNANSWERED = frozenset(("_No response_", "*No response*", "No response", "N/A", "n/a"))
 
 _PREFIX = r"^(?:\w+> ?|[ \t>|]|E  )*"  # what programs print before each line of a trace
@@ -105,7 +107,7 @@ _GAP = 4  # lines that may be between two frames of one trace: source, markers, 
 _PATH = re.compile(r"(?<![\w/])(?:[\w.+-]+[/\\])*[\w+-][\w.+-]*\.[A-Za-z]\w{0,9}\b")
 _IDENTIFIER = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w+(?!\w)")
 _UNLIKE_A_WORD = re.compile(r"\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z0-9]_\w+|_+[A-Za-z]\w+")
-_CALLED = re.compile(r"\b([A-Za-z_]\w+)\(")
+_CALLED = re.compile(r"\b([A-Za-z_]\w+)\((?!e?s\))")  # but not "case(s)"
 _NAMED_IN_ERROR = re.compile(  # what an interpreter, a compiler or a linker could not find or call
     r"\b(?:attribute|name|argument:?|module named|property|reading|reference to|symbol:?|method|function|field)"
     r" [`'\"‘“]([A-Za-z_][\w.:]*)['`\"’”]|\b([A-Za-z_][\w.]*) is not (?:a function|defined)\b"
@@ -143,6 +145,7 @@ def parse_report(text: str) -> BugReport:
     title = next((line.strip() for line in prose.split("\n") if line.strip()), "")
     examples = "\n".join(blocks)
     words = "\n".join((prose, *(line for line in examples.split("\n") if not _RULER.match(line)), *echoed))
+    words = _VERSION.sub(" ", words)
     paths = dict.fromkeys((*(path for path, _ in linked), *map(_slashes, _PATH.findall(rest))))
     example = read_example("\n".join((examples, *_SPAN.findall(prose))))
     return BugReport(
@@ -291,7 +294,7 @@ def _names(prose: str, examples: str, example: ExampleCode) -> dict[str, float]:
 
     for span in _SPAN.findall(prose):
         called = _CALLED.findall(span)
-        for name in _code_names(span, all_words=True):
+        for name in _code_names(span, all_words=not _is_sentence(span)):
             is_marked = _is_name(span) or name in called or _UNLIKE_A_WORD.fullmatch(name) is not None
             add(name, 1.0 if is_marked else IN_EXAMPLE)
     for name in _code_names(_SPAN.sub(" ", prose), all_words=False):
@@ -303,6 +306,11 @@ def _names(prose: str, examples: str, example: ExampleCode) -> dict[str, float]:
     for name in _code_names(examples, all_words=False):
         add(name, IN_EXAMPLE)
     return written
+
+
+def _is_sentence(text: str) -> bool:
+    """True if a quotation is an error message or other output, not code."""
+    return len(_WORD.findall(text)) >= _SENTENCE and not _STATEMENT.search(text)
 
 
 def _is_name(span: str) -> bool:
@@ -326,8 +334,9 @@ def _messages(lines: Iterable[str], prose: str) -> list[str]:
         match = _MESSAGE.match(text) or _PYTEST_LINE.match(text)
         if match:
             found.setdefault(match[1].strip())
-    quoted = [match[1].strip() for match in _QUOTED.finditer(prose)]
-    return [*found, *(text for text in quoted if len(_WORD.findall(text)) >= 4)]
+    quoted = [match[1].strip() for match in _QUOTED.finditer(prose)] + _SPAN.findall(prose)
+    quoted += ["".join(text) for text in _STRING.findall(_SPAN.sub(" ", prose))]
+    return list(dict.fromkeys((*found, *filter(_is_sentence, quoted))))
 
 
 def _output(blocks: list[str]) -> list[str]:
@@ -340,7 +349,8 @@ def _literals(prose: str, examples: str) -> list[str]:
     """Return options, variables and quoted strings: text that must be in the code as it is written here."""
     found: dict[str, None] = {}
     for text in (prose, examples):
-        found.update(dict.fromkeys(_OPTION.findall(text)))
+        options = _OPTION.findall(text)
+        found.update(dict.fromkeys((*options, *(f"--{one[5:]}" for one in options if one.startswith("--no-")))))
         found.update(dict.fromkeys(one or other for one, other in _VARIABLE.findall(text)))
     for quoted in _STRING.findall(_SPAN.sub(" ", prose)):
         found.setdefault("".join(quoted).strip())

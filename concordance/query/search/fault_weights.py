@@ -16,7 +16,7 @@ from concordance.query.index.repository import Index
 from concordance.query.search.ranking import CATEGORY_WEIGHT
 
 EXCEPTION = re.compile(r"(?:Error|Exception|Warning|Interrupt)$")
-_DECLARED = 0.7  # factor of a file that only declares what another one implements
+_DECLARED = 0.4  # factor of a file that only declares what another one implements
 _EXCEPTIONS = 0.6  # … and of one that defines the project's exceptions: they are symptoms
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _BUILT = re.compile(r"(?:^|/)(?:dist|bundles?)/|\.min\.\w+$")

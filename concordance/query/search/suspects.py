@@ -290,6 +290,8 @@ def _module_files(index: Index, name: str) -> list[str]:
 def _add_messages(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for message in report.messages[:_MAX_MESSAGES]:
         raising = find_raising_lines(index, message, "", _AMBIGUOUS + 1)
+        if not raising:
+            _add_printed(index, message, evidence)
         for one in raising if len(raising) <= _AMBIGUOUS else ():
             share = _RAISES / len({other.path for other in raising}) * evidence.weights.of(one.path)
             evidence.add_line(one.path, one.end.line, share, f"raises “{one.end.text[:_QUOTE]}”")
@@ -310,19 +312,23 @@ def _add_literals(index: Index, report: BugReport, evidence: _Evidence) -> None:
 
 
 def _add_output(index: Index, report: BugReport, evidence: _Evidence) -> None:
-    """Find the strings that printed lines were made of: a few words in a row, with values between them."""
     for line in report.output[:_MAX_LITERALS]:
-        words = index.words.of(_VALUE.sub(" ", line)).split()
-        for row in zip(*(words[n:] for n in range(_ROW)), strict=False):
-            found = {
-                path: starts[0]
-                for path, starts in ranking.files_with_words(index.text_shards, row).items()
-                if path in index.categories and evidence.weights.of(path) > _SOURCE
-            }
-            for path, start in found.items() if len(found) <= _AMBIGUOUS else ():
-                number = _best_line(index, path, start, set(row))
-                quoted = (index.open_file(path).line(number) or "").strip()[:_QUOTE]
-                evidence.add_line(path, number, _CONTAINS / len(found), f"contains “{quoted}”")
+        _add_printed(index, line, evidence)
+
+
+def _add_printed(index: Index, line: str, evidence: _Evidence) -> None:
+    """Find the strings that a printed line was made of: a few words in a row, with values between them."""
+    words = index.words.of(_VALUE.sub(" ", line)).split()
+    for row in zip(*(words[n:] for n in range(_ROW)), strict=False):
+        found = {
+            path: starts[0]
+            for path, starts in ranking.files_with_words(index.text_shards, row).items()
+            if path in index.categories and evidence.weights.of(path) > _SOURCE
+        }
+        for path, start in found.items() if len(found) <= _AMBIGUOUS else ():
+            number = _best_line(index, path, start, set(row))
+            quoted = (index.open_file(path).line(number) or "").strip()[:_QUOTE]
+            evidence.add_line(path, number, _CONTAINS / len(found), f"contains “{quoted}”")
 
 
 def _best_line(index: Index, path: str, start: int, words: set[str]) -> int:

@@ -280,6 +280,12 @@ def test_names_of_failed_tests() -> None:
     assert list(parse_report(text).tests) == ["TestCart.test_total", "DeskTest.test_pay", "TestCart", "tests.total"]
 
 
+def test_the_words_of_a_quoted_sentence_are_not_names() -> None:
+    report = parse_report("In my use case(s) `cart: the total is empty (check that it is valid)` is shown by v1.74.2-rc1.")
+    assert (report.names, report.messages) == ({}, ["cart: the total is empty (check that it is valid)"])
+    assert "74" not in report.words
+
+
 def test_options_variables_and_strings() -> None:
     report = parse_report("With --dry-run and $SHOP_REGION it prints \"nothing to pay\", don't you think? It's odd.")
     assert report.literals == ["--dry-run", "SHOP_REGION", "nothing to pay"]
@@ -339,7 +345,10 @@ def test_a_frame_of_another_project_is_not_ours(shop: Repository) -> None:
         ("Core dump\n#0  0x00007f1c raise (libc.so.6 + 0x3d)\n#1  0x000055d0 round_price (shop + 0x12)\n", "src/shop/prices.py", "round_price", "frame of the trace"),
         ("It says ValueError: cannot add -3 items to the cart", "src/shop/cart.py", "Cart.add", "raises"),
         ("Crash\n> cannot add -3 items to the cart\n", "src/shop/cart.py", "Cart.add", "raises"),
+        ("I only see `cannot add 3 items to the cart`", "src/shop/cart.py", "Cart.add", "raises"),
+        ("Error: code = 7 desc = Only 3 left in the warehouse, order soon", "src/shop/cli.py", "report_stock", "contains"),
         ("Nothing happens with --dry-run", "src/shop/cli.py", "add_options", "contains “--dry-run”"),
+        ("Nothing happens with --no-dry-run", "src/shop/cli.py", "add_options", "contains “--dry-run”"),
         ("SHOP_REGION is ignored", "src/shop/cli.py", "add_options", "contains “SHOP_REGION”"),
         ("Wrong output\n```\nOnly 3 left in the warehouse, order soon\n```\n", "src/shop/cli.py", "report_stock", "contains"),
         ("`Cart.total` returns a wrong number", "src/shop/cart.py", "Cart.total", "defines total"),
