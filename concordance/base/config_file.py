@@ -271,10 +271,10 @@ class _Reader:
             book = replace(book, sections_off=self._sections(given["sections"]))
         if "note" in given:
             book = replace(book, notes=self._notes(given["note"]), settings=top.file.name)
-        out = self._out(given["out"]) if "out" in given else BOOK
+        out = self._output_folder(given["out"]) if "out" in given else BOOK
         return Settings(config, book, out, tuple(self.remarks))
 
-    def _out(self, value: _Value) -> str:
+    def _output_folder(self, value: _Value) -> str:
         try:
             out = value.folder()
         except UserError as error:

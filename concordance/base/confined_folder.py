@@ -174,7 +174,7 @@ class ConfinedFolder:
         if not is_inside(folder):
             raise LinkRefused(f"{os.path.join(self.path, folder)} is not inside {self.path}", self._advice)
         above, name = os.path.split(folder)
-        handle = self._below(self._handle(above, make), name, folder, make)
+        handle = self._open_subfolder(self._handle(above, make), name, folder, make)
         self._folders[folder] = handle
         if len(self._folders) > _CACHED:
             os.close(self._folders.popitem(last=False)[1])
@@ -192,14 +192,14 @@ class ConfinedFolder:
         for name in filter(None, self._inside.split("/")):
             opened = os.path.join(opened, name)
             try:
-                below = self._below(at, name, opened, make)
+                below = self._open_subfolder(at, name, opened, make)
             finally:
                 os.close(at)
             at = below
         self._top = at
         return at
 
-    def _below(self, at: int, name: str, shown: str, make: bool) -> int:
+    def _open_subfolder(self, at: int, name: str, shown: str, make: bool) -> int:
         """Open a folder inside another; create it if it is missing and `make` is set."""
         try:
             return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=at)

@@ -79,10 +79,10 @@ def load(package: str, name: str) -> ModuleType:
             f"The plug-in {package_name}.{name} cannot be imported: {reason}", "Update or remove it"
         ) from error
     protocol = getattr(importlib.import_module(package), "PROTOCOL", None)
-    missing = [part for part in _parts(protocol) if not hasattr(module, part)]
+    missing = [part for part in _required_names(protocol) if not hasattr(module, part)]
     if missing:
         raise BrokenPlugin(
-            f"The plug-in {module.__name__} lacks {', '.join(missing)}", f"See {package}.{_of(protocol)}"
+            f"The plug-in {module.__name__} lacks {', '.join(missing)}", f"See {package}.{_protocol_name(protocol)}"
         )
     return module
 
@@ -139,7 +139,7 @@ def _extended(package: str) -> Mapping[str, str]:
     return found
 
 
-def _parts(protocol: type | None) -> list[str]:
+def _required_names(protocol: type | None) -> list[str]:
     """The names that a protocol requires."""
     if protocol is None:
         return []
@@ -147,5 +147,5 @@ def _parts(protocol: type | None) -> list[str]:
     return [name for name in (*vars(protocol).get("__annotations__", ()), *stated) if not name.startswith("_")]
 
 
-def _of(protocol: type | None) -> str:
+def _protocol_name(protocol: type | None) -> str:
     return protocol.__name__ if protocol is not None else ""

@@ -320,7 +320,7 @@ class Classifier:
         if head.startswith(_LFS) and not too_large:
             category = self._categories.of(path, Category.DATA)
             return Form("text", category, text.encoding, "Git LFS pointer", Skip.NONE, _LFS_NOTE), text.text
-        settled = self._settled(file_type, extension, head, text.text)
+        settled = self._type_by_content(file_type, extension, head, text.text)
         top = "" if is_template or "templates/" in path else head  # templates describe the files made from them
         category = self._categories.of(path, settled.kind, top)
         type_name, note = _describe(settled, extension), text.note
@@ -367,7 +367,7 @@ class Classifier:
             at = name.find(".", at + 1)
         return None, name[name.rfind(".", 1) :].lower() if "." in name[1:] else ""
 
-    def _settled(self, file_type: FileType | None, extension: str, head: str, text: str) -> FileType:
+    def _type_by_content(self, file_type: FileType | None, extension: str, head: str, text: str) -> FileType:
         """Return a file's type after examining its content."""
         if file_type is None:
             return self._by_content(head, text)

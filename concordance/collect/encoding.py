@@ -100,7 +100,7 @@ def _wide(data: bytes, head: bytes) -> DecodedText | None:
 
 
 def _narrow(data: bytes, head: bytes) -> DecodedText | None:
-    declared = _declared(head)
+    declared = _declared_codec(head)
     doubt = ""
     if declared and declared not in ("utf-8", "ascii"):
         try:
@@ -119,7 +119,7 @@ def _narrow(data: bytes, head: bytes) -> DecodedText | None:
         return DecodedText(data.decode("latin-1"), "latin-1", f"{odd}; read as Latin-1")
 
 
-def _declared(head: bytes) -> str:
+def _declared_codec(head: bytes) -> str:
     """Return the codec that the first lines declare, if it is safe; otherwise ""."""
     start = head[:1024]
     if b"coding" not in start and b"charset" not in start:

@@ -60,7 +60,7 @@ def _name(glob: str) -> re.Pattern[str]:
     return re.compile(translate(plain))
 
 
-def _fits(pattern: _Pattern, names: Sequence[str]) -> bool:
+def _matches_names(pattern: _Pattern, names: Sequence[str]) -> bool:
     """True if a pattern matches a path.
 
     `**` tries the fewest folders first; backtracking to the latest `**` is enough, so the time stays bounded.
@@ -105,21 +105,21 @@ class Patterns:
         That is the last match, or the pattern that ignores the outermost ignored folder.
         """
         names = path.split("/")
-        found = self._above(names, self._results, lambda above, own: above if above >= 0 else own)
-        return found if found >= 0 or not self._patterns else self._own(names, is_folder)
+        found = self._result_of_folder(names, self._results, lambda above, own: above if above >= 0 else own)
+        return found if found >= 0 or not self._patterns else self._matching_pattern(names, is_folder)
 
     def last(self, path: str, is_folder: bool = False) -> int:
         """Return the index of the last pattern that matches a path or a folder around it, -1 if none does."""
         if not self._patterns:
             return -1
         names = path.split("/")
-        return max(self._above(names, self._last, max), self._own(names, is_folder))
+        return max(self._result_of_folder(names, self._last, max), self._matching_pattern(names, is_folder))
 
     def matches(self, path: str, is_folder: bool = False) -> bool:
         """True if the last pattern that matches the path itself, not a folder around it, is not negated."""
-        return self._own(path.split("/"), is_folder) >= 0
+        return self._matching_pattern(path.split("/"), is_folder) >= 0
 
-    def _above(self, names: Sequence[str], known: dict[str, int], joined: _Combine) -> int:
+    def _result_of_folder(self, names: Sequence[str], known: dict[str, int], joined: _Combine) -> int:
         """Return the result for the folder that contains a path."""
         folder = "/".join(names[:-1])
         if folder in known or not self._patterns:
@@ -128,18 +128,18 @@ class Patterns:
         for depth in range(1, len(names)):
             way = f"{way}/{names[depth - 1]}" if way else names[depth - 1]
             if way not in known:
-                known[way] = joined(found, self._own(names[:depth], True))
+                known[way] = joined(found, self._matching_pattern(names[:depth], True))
             found = known[way]
         return found
 
-    def _own(self, names: Sequence[str], is_folder: bool) -> int:
+    def _matching_pattern(self, names: Sequence[str], is_folder: bool) -> int:
         depth, name = len(names), names[-1]
         is_named = self._names is not None and self._names.match(name) is not None
         for place, pattern in self._of_folders if is_folder else self._of_files:
             if pattern.any_depth is not None:
                 matches = is_named and pattern.any_depth.match(name) is not None
             else:
-                matches = pattern.depth in (0, depth) and _fits(pattern, names)
+                matches = pattern.depth in (0, depth) and _matches_names(pattern, names)
             if matches:
                 return -1 if pattern.negated else place
         return -1

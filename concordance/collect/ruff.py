@@ -80,7 +80,7 @@ def check(
         raise ToolMissing("ruff is not installed", "Install ruff")
     prefix = os.path.join(os.path.realpath(root), "")
     decode = msgspec.json.Decoder(_Row).decode
-    waiting = list(_parts(paths))
+    waiting = list(_batches(paths))
     while waiting:
         part = waiting.pop()
         found: dict[str, list[RuffRemark]] = {}
@@ -108,7 +108,7 @@ def check(
         yield from found.items()
 
 
-def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
+def _batches(paths: Sequence[str]) -> Iterator[list[str]]:
     part: list[str] = []
     size = 0
     for path in paths:

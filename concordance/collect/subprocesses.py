@@ -208,7 +208,7 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 @contextmanager
-def _closed(program: RunningProgram) -> Iterator[RunningProgram]:
+def _closing(program: RunningProgram) -> Iterator[RunningProgram]:
     """Close a program at the end of the block, whatever happens there."""
     try:
         yield program
@@ -216,8 +216,8 @@ def _closed(program: RunningProgram) -> Iterator[RunningProgram]:
         program.close()
 
 
-def _written(program: RunningProgram) -> Iterator[bytes]:
-    with _closed(program):
+def _read_output(program: RunningProgram) -> Iterator[bytes]:
+    with _closing(program):
         program.input.close()
         while piece := program.output.read1(_PIECE):
             yield piece
@@ -226,7 +226,7 @@ def _written(program: RunningProgram) -> Iterator[bytes]:
 
 def run(args: Sequence[str], cwd: str) -> Iterator[bytes]:
     """Yield what a program writes, in pieces; raise ToolFailed at the end if it failed."""
-    yield from _written(RunningProgram(args, cwd))
+    yield from _read_output(RunningProgram(args, cwd))
 
 
 def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> RunningProgram:
@@ -259,20 +259,20 @@ def _git_environment(repository: str) -> dict[str, str]:
 
 def run_git(cwd: str, *args: str) -> Iterator[bytes]:
     """Yield what a git command writes, in pieces."""
-    yield from _written(_git(cwd, args))
+    yield from _read_output(_git(cwd, args))
 
 
 @contextmanager
 def running_git(cwd: str, *args: str) -> Iterator[RunningProgram]:
     """Start a git command to exchange input and output with."""
-    with _closed(_git(cwd, args)) as program:
+    with _closing(_git(cwd, args)) as program:
         yield program
 
 
 def bounded_git(cwd: str, seconds: float, max_bytes: int, *args: str) -> bytes:
     """Return all that a git command writes; raise ToolStopped if it takes too long or writes too much."""
     found = bytearray()
-    for piece in _written(_git(cwd, args, time.monotonic() + seconds)):
+    for piece in _read_output(_git(cwd, args, time.monotonic() + seconds)):
         found += piece
         if len(found) > max_bytes:
             raise ToolStopped(f"git wrote more than {max_bytes:,} bytes")

@@ -143,7 +143,7 @@ class Facts(Store):
     def files_defining(self, names: Iterable[str]) -> dict[str, set[int]]:
         """Return the ids of the files that define each of some names; names that are only declared are left out."""
         found: dict[str, set[int]] = {}
-        for part in _parts(names):
+        for part in _query_batches(names):
             listed = ", ".join("?" * len(part))
             query = f"SELECT DISTINCT name, file FROM symbol WHERE name IN ({listed}) AND NOT declaration"  # noqa: S608
             for name, file in self._all(query, part):
@@ -219,7 +219,7 @@ class Facts(Store):
         """Return the symbols and files of the given ids."""
         wanted = sorted(set(identities))
         found: dict[int, SymbolPlace] = {}
-        for part in _parts(wanted):
+        for part in _query_batches(wanted):
             query = f"{SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
             found.update((row[0], place_of(row)) for row in self._all(query, part))
         files = ((identity, self.place(identity)) for identity in wanted if identity not in found)
@@ -263,7 +263,7 @@ class Facts(Store):
         Guesses are included only if there is nothing better.
         """
         found: list[Any] = []
-        for part in _parts(targets):
+        for part in _query_batches(targets):
             query = f"SELECT user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
             found += self._all(query, part)
         return found
@@ -271,7 +271,7 @@ class Facts(Store):
     def users_of(self, targets: Iterable[int]) -> list[tuple[int, int, int, int, int]]:
         """Return the uses of the given symbols: target, user, roles, trust, and count."""
         found: list[Any] = []
-        for part in _parts(targets):
+        for part in _query_batches(targets):
             query = f"SELECT target, user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
             found += self._all(query, part)
         return found
@@ -281,7 +281,7 @@ class Facts(Store):
         found: set[int] = set()
         ranges = self._all("SELECT start, last FROM id_range WHERE file = ?", (file,))
         outside = " AND ".join(["user NOT BETWEEN ? AND ?"] * len(ranges))
-        for part in _parts(targets):
+        for part in _query_batches(targets):
             query = (
                 f"WITH asked (id) AS (VALUES {', '.join(['(?)'] * len(part))}) SELECT id FROM asked WHERE EXISTS "  # noqa: S608
                 f"(SELECT 1 FROM used WHERE target = id AND trust >= ? AND {outside})"
@@ -320,7 +320,7 @@ class Facts(Store):
     def keys(self, identities: Iterable[int]) -> dict[int, str]:
         """Return the keys of some symbols, by id; files, and ids that nothing has, are left out."""
         found: dict[int, str] = {}
-        for part in _parts(sorted(identities)):
+        for part in _query_batches(sorted(identities)):
             found.update(self._all(f"SELECT id, key FROM symbol WHERE id IN ({', '.join('?' * len(part))})", part))  # noqa: S608
         return found
 
@@ -336,7 +336,7 @@ class Facts(Store):
     def ids_named(self, names: Iterable[str]) -> dict[str, list[int]]:
         """Return the ids of the symbols of each of some names that have keys; names without symbols are left out."""
         found: dict[str, list[int]] = {}
-        for part in _parts(names):
+        for part in _query_batches(names):
             query = f"SELECT name, id FROM symbol WHERE name IN ({', '.join('?' * len(part))}) AND {_HAS_KEY}"  # noqa: S608
             for name, identity in self._rows(query, part):
                 found.setdefault(name, []).append(identity)
@@ -506,7 +506,7 @@ def _trusted_targets(uses: bytes) -> set[int]:
     return {target for target, trust in rows if trust >= Trust.VIA_IMPORT}
 
 
-def _parts(values: Iterable[Value]) -> Iterator[tuple[Value, ...]]:
+def _query_batches(values: Iterable[Value]) -> Iterator[tuple[Value, ...]]:
     """Split values into parts that one query can take."""
     left = iter(values)
     while part := tuple(islice(left, 500)):

@@ -207,7 +207,7 @@ class StoreWriter:
         with self._guarded():
             if not self.fresh:
                 known = dict(self._connection.execute("SELECT path, packed FROM change").fetchall())
-                self.delta.add(Aspect.HISTORY, map(schema.path_from, _other(known, dict(rows))))
+                self.delta.add(Aspect.HISTORY, map(schema.path_from, _differing_keys(known, dict(rows))))
             self._connection.execute("DELETE FROM change")
             self._connection.executemany("INSERT INTO change VALUES (?, ?)", rows)
 
@@ -232,7 +232,7 @@ class StoreWriter:
                     if replace_all
                     else {identity: known[identity] for identity, _ in encoded if identity in known}
                 )
-                other = _other(asked, dict(encoded))
+                other = _differing_keys(asked, dict(encoded))
                 self.delta.add(Aspect.TEXT, (self._paths[one] for one in other if one in self._paths))
             if replace_all:
                 self._connection.execute("DELETE FROM remark")
@@ -431,7 +431,7 @@ class StoreWriter:
             _remove([self.target, *(self.target + end for end in schema.SIDE_SUFFIXES)])
 
 
-def _other(before: dict[Any, bytes], after: dict[Any, bytes]) -> list[Any]:
+def _differing_keys(before: dict[Any, bytes], after: dict[Any, bytes]) -> list[Any]:
     """Return the keys whose values differ."""
     return [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
 

@@ -368,13 +368,13 @@ class DefinitionDependencies:
         seen = set(waiting)
         while waiting:
             point = waiting.pop()
-            for part in self._parts(point):
+            for part in self._operands(point):
                 self._used_in.setdefault(part, []).append(point)
                 if part not in seen:
                     seen.add(part)
                     waiting.append(part)
 
-    def _parts(self, point: int) -> list[int]:
+    def _operands(self, point: int) -> list[int]:
         file = self.file
         if point >= self._variables:
             return file.values[point - self._variables]

@@ -93,7 +93,7 @@ class SimpleResolver:
             if op == Op.UNKNOWN:
                 continue
             if op == Op.CALL:  # a name and its call are one expression
-                op, called = file.op[file.left[use]], self._called(file, use)
+                op, called = file.op[file.left[use]], self._callees(file, use)
                 if len(called) > 1:
                     by = f"one of {len(called)} overloads"
                     rows += [NameTarget(use, pair[0].id(pair[1]), Trust.UNIQUE_NAME, by) for pair in called]
@@ -153,7 +153,7 @@ class SimpleResolver:
             return self._member(file, left, file.names[right])
         return self._import_target(file, left)
 
-    def _called(self, file: LoadedFlow, call: int) -> tuple[Place, ...]:
+    def _callees(self, file: LoadedFlow, call: int) -> tuple[Place, ...]:
         """Return what a call calls; several if its number of arguments fits several overloads."""
         return self._ask((_CALLED, file, call)) or ()
 
@@ -214,14 +214,14 @@ class SimpleResolver:
             for start in range(len(parts)):
                 found = self._exported(file, parts[start])
                 for part in parts[start + 1 :]:
-                    found = self._inside(found, part) if found is not None else None
+                    found = self._member_named(found, part) if found is not None else None
                 if found is not None:
                     return found
             if f"/{file.path}".endswith((f"/{parts[-1]}.rs", f"/{parts[-1]}/mod.rs")):
                 return file, -1  # use crate::module
         return None
 
-    def _inside(self, place: Place, name: str) -> Place | None:
+    def _member_named(self, place: Place, name: str) -> Place | None:
         """Return what is called so in a module, a type or a file."""
         if place[1] < 0:
             return self._exported(place[0], name)
@@ -324,7 +324,7 @@ class SimpleResolver:
             return self._top_level_symbol(other, name)
         owner = self._path_target([other], row.module.split("::"))
         if owner is not None and owner[1] >= 0:
-            return self._inside(owner, name)
+            return self._member_named(owner, name)
         return self._exported(other, name) if other.number != file.number else None
 
     def _member(self, file: LoadedFlow, receiver: int, name: str, is_called: bool = False) -> Place | None:
@@ -504,7 +504,7 @@ class SimpleResolver:
         """Return the type of a field of a tuple struct or a variant, or of a part of the tuple that a call returns."""
         called = file.op[expression] == Op.CALL
         if called and file.right[expression]:
-            places = self._called(file, expression)
+            places = self._callees(file, expression)
             place = places[0] if len(places) == 1 else None
         else:
             place = self.place(file, file.left[expression] if called else expression)
@@ -541,7 +541,7 @@ class SimpleResolver:
         """Return the type of what a call returns; of overloads, only if all return the same."""
         called = file.left[call]
         if file.right[call]:
-            found = {self._returned(file, called, place) for place in self._called(file, call)}
+            found = {self._returned(file, called, place) for place in self._callees(file, call)}
             return found.pop() if len(found) == 1 else None if found else self._returned(file, called, None)
         return self._returned(file, called, self.place(file, called))
 

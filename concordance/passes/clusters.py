@@ -40,7 +40,7 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
     fineness = 1 + max(0.0, math.log2(count / _FINE)) / 2 if count else 1.0
     while True:
         group = _move_nodes(near, inside, fineness)
-        merged, inside, names = _merged(near, inside, group)
+        merged, inside, names = _merge_clusters(near, inside, group)
         place = [names[group[one]] for one in place]
         if len(merged) == len(near):
             break
@@ -85,7 +85,7 @@ def _move_nodes(near: Weights, inside: Sequence[float], fineness: float) -> list
     return group
 
 
-def _merged(
+def _merge_clusters(
     near: Weights, inside: Sequence[float], group: Sequence[int]
 ) -> tuple[Weights, list[float], dict[int, int]]:
     """Return clusters as nodes: their neighbours, the weight inside each, and the number of each."""

@@ -182,7 +182,7 @@ class _Search:
         if name in module.own:
             return path, name
         for one in self.reexported[path].get(name, ()):
-            there = self._through(one, far)
+            there = self._resolve_reexport(one, far)
             if there is not None:
                 return there
         if name in module.variables:
@@ -196,7 +196,7 @@ class _Search:
         inner = self._submodule(path, name)
         return (inner, "") if inner else None
 
-    def _through(self, reexport: ReexportedName, far: int) -> DefinitionPlace | None:
+    def _resolve_reexport(self, reexport: ReexportedName, far: int) -> DefinitionPlace | None:
         for path in reexport.paths:
             if path in self.modules:
                 if not reexport.of:

@@ -136,11 +136,11 @@ class Addresses:
             folder = self._folders[ref.path]
             return f"{folder}/{_PAGES[to]}" if folder else _PAGES[to]
         if to == To.LETTERS:
-            return f"keywords/{_plain(ref.path.lower())}.md" if ref.path else LETTERS
+            return f"keywords/{_plain_file_name(ref.path.lower())}.md" if ref.path else LETTERS
         if to == To.BOOK:
             return f"book/{_chapter(ref.path)}.md" if ref.path else FRONT
         if to == To.RULE:
-            return f"book/rules/{_plain(ref.path) or 'index'}.md"
+            return f"book/rules/{_plain_file_name(ref.path) or 'index'}.md"
         if to == To.REPORT:
             return REPORT
         if to == To.LLMS:
@@ -248,20 +248,20 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _plain(name: str) -> str:
+def _plain_file_name(name: str) -> str:
     """Return a name of ours as a file name: letters, digits, `-` and `_`; other characters as code points."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else f"~{ord(c):x}" for c in name)
 
 
 def _told_apart(name: str) -> str:
     """Return a part of a name as a file name; upper case gets a digest, as some disks ignore case."""
-    plain = _plain(name)
+    plain = _plain_file_name(name)
     return plain if plain == plain.lower() else f"{plain}-{_digest(name)}"
 
 
 def _chapter(name: str) -> str:
     """Return a chapter's name as a file name; where two names could become equal, a digest is added."""
-    plain = _plain(name.replace("/", "-"))
+    plain = _plain_file_name(name.replace("/", "-"))
     if len(plain) > _LONGEST:
         plain, name = plain[: _LONGEST - 16], f"-/{name}"
     return f"{plain}-{_digest(name)}" if "-" in name and "/" in name else plain

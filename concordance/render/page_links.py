@@ -217,7 +217,7 @@ def _tokens(text: str, line: int, found: _Found) -> bool:
         elif sign == "]" and open_:
             begin = open_.pop()
             here = line + text.count("\n", 0, token.start())
-            at, linked = _closed(text, begin, at, here, found)
+            at, linked = _close_bracket(text, begin, at, here, found)
             if linked and begin >= 0:  # links do not nest
                 open_ = [place for place in open_ if place < 0]
         elif sign.startswith('<a id="'):
@@ -238,7 +238,7 @@ def _span_end(text: str, at: int, length: int) -> int:
     return 0
 
 
-def _closed(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[int, bool]:
+def _close_bracket(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[int, bool]:
     """Read what follows a closing bracket: an address, a label, or neither. Return the end and whether it is a link."""
     behind = text[at : at + 1]
     if behind == "(" and (target := _ADDRESS.match(text, at)):

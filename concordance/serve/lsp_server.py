@@ -178,10 +178,10 @@ class Answers:
 
     def implementations(self, spot: _Spot | None) -> list[lsp.Location]:
         """Return overriding methods, subclasses and what an operator runs; the definitions if there are none."""
-        near = [symbol for place in self.symbols_at(spot) for symbol in self._below(place)]
+        near = [symbol for place in self.symbols_at(spot) for symbol in self._heirs(place)]
         return [self.of_place(place) for place in near] or self.definitions(spot)
 
-    def _below(self, place: SymbolPlace) -> list[SymbolPlace]:
+    def _heirs(self, place: SymbolPlace) -> list[SymbolPlace]:
         ids = [identity for identity, _ in self.index.facts.overriding(place.id)] + self.index.facts.subclasses_of(
             place.id
         )

@@ -164,14 +164,14 @@ class ReaderPool:
             if reader.stale and (fresh or self._renewing is None):
                 self._renewing = reader if not fresh else self._renewing
                 self._do(reader, self._renew(reader))
-            elif self._waiting and not fresh and (reader is not self._warming or not self._others(reader)):
+            elif self._waiting and not fresh and (reader is not self._warming or not self._has_others(reader)):
                 _, _, question, future = heapq.heappop(self._waiting)
                 self._do(reader, self._answer(reader, question, future))
             elif not reader.is_warm and not fresh and self._warming in (None, reader):  # one at a time
                 self._warming = reader
                 self._do(reader, self._warm(reader))
 
-    def _others(self, reader: _Reader) -> bool:
+    def _has_others(self, reader: _Reader) -> bool:
         """True if a reader other than this one can answer."""
         return any(other is not reader and other.version == self.version for other in self._readers)
 
@@ -200,11 +200,11 @@ class ReaderPool:
 
     async def _answer(self, reader: _Reader, question: Question, future: asyncio.Future[ReaderReply]) -> None:
         if future.cancelled():
-            self._rest(reader)
+            self._set_idle(reader)
             return
         found = await self._request(reader, question, PATIENCE)
         if found is not None:
-            self._rest(reader)
+            self._set_idle(reader)
         if not future.done():
             if found is None:
                 future.set_exception(ReaderLost())
@@ -217,7 +217,7 @@ class ReaderPool:
             self._warming = None
         if found is not None:
             reader.is_warm = found.status == 0
-            self._rest(reader)
+            self._set_idle(reader)
 
     async def _renew(self, reader: _Reader) -> None:
         reader.stale = False
@@ -233,9 +233,9 @@ class ReaderPool:
                 self._on_renewal(self.version, found.data.decode())
                 for other in self._readers:
                     other.stale = other.stale or other.version != self.version
-        self._rest(reader)
+        self._set_idle(reader)
 
-    def _rest(self, reader: _Reader) -> None:
+    def _set_idle(self, reader: _Reader) -> None:
         self._idle.append(reader)
         self._match()
 

@@ -47,12 +47,12 @@ class OperatorNamespaces:
         for match in _DOTTED.finditer(text):
             space = match[2] if match[1] else self._known.get(match[2], "")
             if space:
-                found.append(_named(space, match[3], match[4] or "", match.start()))
+                found.append(_make_operator(space, match[3], match[4] or "", match.start()))
         quoted = _QUOTED.finditer(text)
-        found.extend(_named(match[1], match[2], match[3] or "", match.start()) for match in quoted)
+        found.extend(_make_operator(match[1], match[2], match[3] or "", match.start()) for match in quoted)
         return sorted(found, key=lambda operator: operator.at)
 
 
-def _named(space: str, base: str, overload: str, at: int) -> NamedOperator:
+def _make_operator(space: str, base: str, overload: str, at: int) -> NamedOperator:
     full = f"{space}::{base}"
     return NamedOperator(f"{full}.{overload}" if overload not in ("", "default") else full, at, bool(overload))

@@ -92,14 +92,14 @@ def _starlark(context: RuleContext) -> _Found:
         path = context.path(match.start())
         if len(path) < 3 or path[-2].type != "keyword_argument" or path[-3].type != "argument_list":
             continue
-        target = _named(context, path[-3])
+        target = _target_name(context, path[-3])
         value = path[-2].child_by_field_name("value")
         if target and value is not None:
             for at, word, how in _texts(context, value, 0):
                 yield target, at, word, how
 
 
-def _named(context: RuleContext, arguments: Node) -> str:
+def _target_name(context: RuleContext, arguments: Node) -> str:
     """Return the name that a rule gives its target."""
     for node in arguments.named_children:
         key = node.child_by_field_name("name") if node.type == "keyword_argument" else None
@@ -116,13 +116,13 @@ def _texts(context: RuleContext, node: Node, depth: int, how: str = "path") -> I
     """
     kind = node.type
     if kind in ("string", "concatenated_string"):
-        yield node.start_byte, _plain(context, node), how
+        yield node.start_byte, _literal_text(context, node), how
     elif kind == "identifier" and depth < _DEEPEST:
         assigned = _assigned_value(context, node)
         if assigned is not None:
             yield from _texts(context, assigned, depth + 1, how)
     elif kind == "call":
-        yield from _called(context, node, depth, how)
+        yield from _call_sources(context, node, depth, how)
     elif kind == "pair":
         value = node.child_by_field_name("value")
         if value is not None:
@@ -132,7 +132,7 @@ def _texts(context: RuleContext, node: Node, depth: int, how: str = "path") -> I
             yield from _texts(context, child, depth, how)
 
 
-def _called(context: RuleContext, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
+def _call_sources(context: RuleContext, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
     function = context.text(node.child_by_field_name("function"))
     given = arguments(node)
     if function.rpartition(".")[2] == "subdir_glob":
@@ -144,7 +144,7 @@ def _called(context: RuleContext, node: Node, depth: int, how: str) -> Iterator[
             if value is not None and key in ("", "include", "exclude", "excludes"):
                 yield from _texts(context, value, depth, "without" if key.startswith("exclude") else "glob")
     elif function.rpartition(".")[2] == "join" and len(given) > 1:
-        parts = [_plain(context, argument) for argument in given if argument.type == "string"]
+        parts = [_literal_text(context, argument) for argument in given if argument.type == "string"]
         if len(parts) == len(given):
             yield node.start_byte, "/".join(parts), how
     elif function in ("select", "sorted", "list", "cythonize"):
@@ -155,12 +155,12 @@ def _called(context: RuleContext, node: Node, depth: int, how: str) -> Iterator[
 def _below_folders(context: RuleContext, given: list[Node]) -> Iterator[tuple[int, str, str]]:
     """Yield Buck's pairs of a folder and a pattern below it."""
     for node in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
-        parts = [_plain(context, part) for part in node.named_children if part.type == "string"]
+        parts = [_literal_text(context, part) for part in node.named_children if part.type == "string"]
         if len(parts) == 2 and len(node.named_children) == 2:
             yield node.start_byte, "/".join(filter(None, parts)), "glob"
 
 
-def _plain(context: RuleContext, node: Node) -> str:
+def _literal_text(context: RuleContext, node: Node) -> str:
     text = context.text(node)
     return text[1:-1] if text[:1] in "\"'" and text[:3] not in ('"""', "'''") and "{" not in text else ""
 
@@ -195,7 +195,7 @@ def _python(context: RuleContext) -> _Found:
         ]
         name = plain[0] if plain else keyed.get("name")
         listed = plain[1] if len(plain) > 1 else keyed.get("sources")
-        target = _plain(context, name) if name is not None and name.type == "string" else ""
+        target = _literal_text(context, name) if name is not None and name.type == "string" else ""
         for at, word, how in _texts(context, listed, 0) if target and listed is not None else ():
             if _ENDING.search(word):
                 yield target, at, word, how

@@ -36,7 +36,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
         return
     libraries = _libraries(context)
     for variable, library in libraries.items():
-        yield from _used(context, variable, library)
+        yield from _library_calls(context, variable, library)
     for match in _CDEF.finditer(context.data):
         text = _COMMENT.sub(lambda found: b" " * len(found[0]), match[2])
         for declared in _DECLARED.finditer(text):
@@ -81,7 +81,7 @@ def _literal(data: bytes, at: int) -> str:
     return text[1].decode("utf-8", "replace").rpartition("/")[2] if text else ""
 
 
-def _used(context: RuleContext, variable: bytes, library: str) -> Iterator[BridgeEnd]:
+def _library_calls(context: RuleContext, variable: bytes, library: str) -> Iterator[BridgeEnd]:
     if _SYSTEM.match(library):
         return
     data, names = context.data, context.draft.ends

@@ -40,17 +40,17 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
         if extern is not None and statement.indent > extern[0]:
             block = statement.indent if block < 0 else block
             if statement.indent == block:
-                yield from _declared(context, statement, extern[1])
+                yield from _c_declarations(context, statement, extern[1])
             continue
         extern, block = None, -1
         opened = _EXTERN.match(statement.text)
         if opened is not None:
             extern = (statement.indent, opened[1] or "")
             continue
-        yield from _offered(context, statement, outer)
+        yield from _python_names(context, statement, outer)
 
 
-def _offered(context: RuleContext, statement: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
+def _python_names(context: RuleContext, statement: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
     found = _OFFERED.match(statement.text)
     if found is None:
         if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", statement.text, re.S):
@@ -68,7 +68,7 @@ def _offered(context: RuleContext, statement: _Statement, outer: list[tuple[int,
         yield BridgeEnd(at, "binds", ".".join((*enclosing, name)), name, (("as", kind),))
 
 
-def _declared(context: RuleContext, statement: _Statement, header: str) -> Iterator[BridgeEnd]:
+def _c_declarations(context: RuleContext, statement: _Statement, header: str) -> Iterator[BridgeEnd]:
     found = _FUNCTION.search(statement.text)
     if (
         found is None

@@ -109,14 +109,14 @@ def _code_references(context: RuleContext, text: str) -> _Spoken:
         yield offset(match.start("name")), says, match["name"], "qualified", ""
     for match in _LITERAL.finditer(text):
         word = match["text"].lstrip("~").rstrip(".:")
-        how = _how(word)
+        how = _reference_kind(word)
         if how:
             yield offset(match.start("text")), "mentions", word, how, ""
     for start, name in _examples(text):
         yield offset(start), "shows", name, "code", ""
 
 
-def _how(word: str) -> str:
+def _reference_kind(word: str) -> str:
     if "/" in word:
         return "path" if _PATH.match(word) else ""
     return "qualified" if _QUALIFIED.match(word) else "dotted" if _DOTTED.match(word) else ""

@@ -126,7 +126,7 @@ def _accesses(context: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes]
         for match in pattern.finditer(context.data) if mark in context.data else ():
             name = _name(context, match)
             where = max(match.start(group) for group in match.groupdict())
-            known = not match[0][:1].isalpha() or _before(context.data, match.start()) in _PREFIXES
+            known = not match[0][:1].isalpha() or _name_start(context.data, match.start()) in _PREFIXES
             if (
                 name
                 and known
@@ -137,7 +137,7 @@ def _accesses(context: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes]
                 seen.add(where)
                 yield BridgeEnd(match.start(), says, name, _words(match))
     for match in WRAPPER.finditer(context.data):
-        start = match.start() - len(_before(context.data, match.start()))
+        start = match.start() - len(_name_start(context.data, match.start()))
         function = context.data[start : match.end()].partition(b"(")[0].strip()
         if function not in DIRECT and match.start("name") not in seen and _is_code(context, start):
             says = REMOVES if REMOVING.match(function) else SETS if CHANGING.search(function) else READS
@@ -146,7 +146,7 @@ def _accesses(context: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes]
         yield from _copies(context)
 
 
-def _before(data: bytes, at: int) -> bytes:
+def _name_start(data: bytes, at: int) -> bytes:
     """Return the identifier characters right before an offset: the start of a longer name."""
     start = at
     while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):

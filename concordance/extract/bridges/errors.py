@@ -87,13 +87,13 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     elif context.language in C_FAMILY:
         found = _of_c(context)
     else:
-        found = _called(context, _PATTERNS[context.language])
+        found = _call_messages(context, _PATTERNS[context.language])
     for at, name, message in found:
         cut = (("cut", "yes"),) if len(message) > LONGEST else ()
         yield BridgeEnd(at, "raises", name, message[:LONGEST], cut)
 
 
-def _called(context: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
+def _call_messages(context: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
     """Yield messages of calls in languages with C-like brackets; a call inside another call is part of that one."""
     until = 0
     for match in pattern.finditer(context.data):
@@ -155,7 +155,7 @@ def _of_arguments(context: RuleContext, values: list[Node]) -> str:
         if inner is None:
             continue
         assigned = _assigned_value(context, inner) if inner.type == "identifier" else None
-        message = join_lines(_parts(context, assigned or inner))
+        message = join_lines(_string_parts(context, assigned or inner))
         if message:
             return message
     return ""
@@ -175,7 +175,7 @@ def _assigned_value(context: RuleContext, name: Node) -> Node | None:
     return node.child_by_field_name("right") if node is not None else None
 
 
-def _parts(context: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
+def _string_parts(context: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
     """Yield the parts of a Python expression that makes a string."""
     kind = node.type
     if kind == "string":
@@ -185,14 +185,14 @@ def _parts(context: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
     elif kind in ("concatenated_string", "parenthesized_expression"):
         for child in node.named_children:
             if child.type != "comment":
-                yield from _parts(context, child, depth + 1)
+                yield from _string_parts(context, child, depth + 1)
     elif kind == "binary_operator":
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         if left is not None:
-            yield from _parts(context, left, depth + 1)
+            yield from _string_parts(context, left, depth + 1)
         if right is not None and sign is not None and sign.type == "+":
-            yield from _parts(context, right, depth + 1)
+            yield from _string_parts(context, right, depth + 1)
     elif kind == "call":
         yield from _of_call(context, node, depth)
     else:
@@ -204,10 +204,10 @@ def _of_call(context: RuleContext, node: Node, depth: int) -> Iterator[str]:
     if function is not None and function.type == "attribute" and context.text(function).endswith((".format", ".strip")):
         receiver = function.child_by_field_name("object")
         if receiver is not None:
-            yield from _parts(context, receiver, depth + 1)
+            yield from _string_parts(context, receiver, depth + 1)
             return
     if function is not None and context.text(function) in _TRANSLATE and arguments(node):
-        yield from _parts(context, arguments(node)[0], depth + 1)
+        yield from _string_parts(context, arguments(node)[0], depth + 1)
     else:
         yield PLACEHOLDER
 

@@ -43,7 +43,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     for match in _SIGN.finditer(data):
         if not _is_code(context, match.start()):
             continue
-        name = _before(data, match.start())
+        name = _launched_name(data, match.start())
         if name is not None:
             yield from _launched(context, *name)
     if b"Launch" in data:
@@ -58,7 +58,7 @@ def _is_code(context: RuleContext, at: int) -> bool:
     return not context.in_comment(at) and not any(node.type in _NO_CODE for node in path[-3:])
 
 
-def _before(data: bytes, at: int) -> tuple[int, int] | None:
+def _launched_name(data: bytes, at: int) -> tuple[int, int] | None:
     """Return the extent of the name that is launched at `<<<`; None if there is none."""
     at = _skip_blanks_back(data, at)
     least = max(0, at - _FARTHEST)

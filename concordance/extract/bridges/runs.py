@@ -210,7 +210,7 @@ def _command(words: list[tuple[int, str]]) -> Iterator[Run]:
     """Yield the script that one command runs."""
     at = 0
     while at < len(words):
-        word = _bare(words[at][1])
+        word = _unquoted(words[at][1])
         if word in _TAKES:
             at += 2
         elif word in _BEFORE or _ASSIGNED.match(word) or (at and word.startswith("-")) or word in ("-", "[", "[["):
@@ -221,29 +221,31 @@ def _command(words: list[tuple[int, str]]) -> Iterator[Run]:
             break
     if at >= len(words):
         return
-    place, word = words[at][0], _bare(words[at][1].lstrip("@-+"))
+    place, word = words[at][0], _unquoted(words[at][1].lstrip("@-+"))
     if _INTERPRETER.match(word):
         yield from _argument(words[at + 1 :], bool(_PYTHON.match(word)))
     elif _SCRIPT.search(word) and not word.startswith("-"):
         yield Run(place, word, False)
     elif word in ("pytest", "py.test", "xonsh"):
-        yield from (Run(p, _bare(w), False) for p, w in words[at + 1 :] if _bare(w).partition("::")[0].endswith(".py"))
+        yield from (
+            Run(p, _unquoted(w), False) for p, w in words[at + 1 :] if _unquoted(w).partition("::")[0].endswith(".py")
+        )
 
 
 def _argument(words: list[tuple[int, str]], is_python: bool, depth: int = 0) -> Iterator[Run]:
     """Yield the script or module among the arguments of an interpreter."""
     skip = False
     for number, (at, written) in enumerate(words):
-        word = _bare(written)
+        word = _unquoted(written)
         if skip:
             skip = False
         elif word == "-m" and is_python and number + 1 < len(words):
-            place, module = words[number + 1][0], _bare(words[number + 1][1])
+            place, module = words[number + 1][0], _unquoted(words[number + 1][1])
             if module in ("coverage", "pdb", "cProfile", "torch.distributed.launch", "torch.distributed.run"):
-                rest = [pair for pair in words[number + 2 :] if _bare(pair[1]) != "run"] if depth < _DEEPEST else []
+                rest = [pair for pair in words[number + 2 :] if _unquoted(pair[1]) != "run"] if depth < _DEEPEST else []
                 yield from _argument(rest, is_python, depth + 1)
             elif module == "pytest":
-                yield from (Run(p, _bare(w), False) for p, w in words[number + 2 :] if _bare(w).endswith(".py"))
+                yield from (Run(p, _unquoted(w), False) for p, w in words[number + 2 :] if _unquoted(w).endswith(".py"))
             elif _MODULE.match(module):
                 yield Run(place, module, True)
             return
@@ -259,6 +261,6 @@ def _argument(words: list[tuple[int, str]], is_python: bool, depth: int = 0) -> 
             return
 
 
-def _bare(word: str) -> str:
+def _unquoted(word: str) -> str:
     """Return a word without its quotes."""
     return word.replace('"', "").replace("'", "")

@@ -388,7 +388,7 @@ class DeclarationWalk(Functions):
             elif kind in SPECIFIERS:
                 self._specifier(node, node, context, alone=True)
             elif kind in _TRANSPARENT:
-                self._inside(node, context)
+                self._walk_children(node, context)
 
     def _namespace(self, node: Node, context: DeclarationContext) -> None:
         name = node.child_by_field_name("name")
@@ -401,7 +401,7 @@ class DeclarationWalk(Functions):
             self._define(Kind.NAMESPACE, "(anonymous)", at, node, context,
                          signature=head, occurs=False, nests=False, opens=(at, at))  # fmt: skip
         else:
-            parts = [name] if name.type == "namespace_identifier" else _flat(name)
+            parts = [name] if name.type == "namespace_identifier" else _path_parts(name)
             modifiers = ("inline",) if head.startswith("inline") else ()
             for place, part in enumerate(parts):
                 start = context.start if place == 0 else part.start_byte
@@ -409,7 +409,7 @@ class DeclarationWalk(Functions):
                 text = self.draft.source.slice(part.start_byte, part.end_byte)
                 self._define(Kind.NAMESPACE, text, part.start_byte, node, inner, signature=head, modifiers=modifiers)
         if body is not None:
-            self._inside(body, DeclarationContext(linkage=context.linkage, hidden=hidden, broken=context.broken))
+            self._walk_children(body, DeclarationContext(linkage=context.linkage, hidden=hidden, broken=context.broken))
 
     def _alias_namespace(self, node: Node, context: DeclarationContext) -> None:
         name = node.child_by_field_name("name")
@@ -433,7 +433,7 @@ class DeclarationWalk(Functions):
         listed = body.type == "declaration_list"
         inner = context._replace(start=-1 if listed else node.start_byte, linkage=True)
         if listed:
-            self._inside(body, inner)
+            self._walk_children(body, inner)
         else:
             self.stack.append((body, inner))
 
@@ -446,7 +446,7 @@ class DeclarationWalk(Functions):
         self.stack.extend((c, inner) for c in node.named_children if c.type in ("declaration", "function_definition"))
 
 
-def _flat(name: Node) -> list[Node]:
+def _path_parts(name: Node) -> list[Node]:
     """Return the parts of `a::b::c`."""
     parts: list[Node] = []
     pending = [name]

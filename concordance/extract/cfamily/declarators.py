@@ -61,7 +61,7 @@ def unwrap(source: Source, node: Node | None) -> DeclaredName | None:
     while node is not None:
         kind = node.type
         if kind in _NAMES or kind in _NAMED:
-            return _named(source, node, function if nearest == "function_declarator" else None)
+            return _unwrap_name(source, node, function if nearest == "function_declarator" else None)
         if kind == "function_declarator":
             function, nearest = node, kind
         elif kind != "parenthesized_declarator" and kind != "attributed_declarator" and kind != "init_declarator":
@@ -80,14 +80,14 @@ def unwrap(source: Source, node: Node | None) -> DeclaredName | None:
     return None
 
 
-def _named(source: Source, node: Node, function: Node | None) -> DeclaredName | None:
+def _unwrap_name(source: Source, node: Node, function: Node | None) -> DeclaredName | None:
     outer = node.start_byte
     within: list[str] = []
     qualifiers: list[int] = []
     while node.type == "qualified_identifier":
         scope = node.child_by_field_name("scope")
         if scope is not None:
-            within.append(_bare(source, scope))
+            within.append(_scope_name(source, scope))
             qualifiers.append(scope.start_byte)
         inner = node.child_by_field_name("name")
         if inner is None:
@@ -127,7 +127,7 @@ def _named(source: Source, node: Node, function: Node | None) -> DeclaredName | 
     return DeclaredName(name, at, end, parts, outer, function, plain, tuple(qualifiers)) if name else None
 
 
-def _bare(source: Source, node: Node) -> str:
+def _scope_name(source: Source, node: Node) -> str:
     """Return a scope's name without its template arguments."""
     return _SPACES.sub("", _ARGUMENTS.sub("", source.slice(node.start_byte, node.end_byte)))
 
@@ -218,7 +218,7 @@ class DeclarationState:
     bodies: set[int] = field(default_factory=set)  # starts of function bodies, which open no scope of their own
     seen: set[int] = field(default_factory=set)  # starts of types already seen as declarations
 
-    def _inside(self, node: Node, context: DeclarationContext) -> None:
+    def _walk_children(self, node: Node, context: DeclarationContext) -> None:
         self.stack.extend((child, context) for child in node.named_children)
 
     def _error(self, node: Node, context: DeclarationContext) -> None:

@@ -137,7 +137,7 @@ class CExpressions:
         self.depth += 1
         try:
             if sign == 41:  # ")"
-                return self._closed(end, scope)
+                return self._call_or_bracket(end, scope)
             if sign == 93:  # "]"
                 at = opening_bracket(data, end, 91, 93)
                 base = self.ending(at, scope) if at > 0 else 0
@@ -146,7 +146,7 @@ class CExpressions:
         finally:
             self.depth -= 1
 
-    def _closed(self, end: int, scope: int) -> int:
+    def _call_or_bracket(self, end: int, scope: int) -> int:
         called = self.calls.callee.get(end)
         if called is None:
             return self._bracketed(end, scope)
@@ -260,7 +260,7 @@ class CExpressions:
         if not base:
             return 0
         found = 0
-        for last in reversed(_parts(data, data.index(b"<", start), end)[:8]):
+        for last in reversed(_argument_ends(data, data.index(b"<", start), end)[:8]):
             found = self.expression(PAIR, self.type(last, scope), found + 1 if found else 0)
         made = self.kept[end] = self.expression(ITEM, base, found + 1 if found else 0)
         place = self.builder.by_end.get(start)
@@ -269,7 +269,7 @@ class CExpressions:
         return made
 
 
-def _parts(data: bytes, start: int, end: int) -> list[int]:
+def _argument_ends(data: bytes, start: int, end: int) -> list[int]:
     """Return the offsets at which the arguments of a template end."""
     if data.find(b",", start, end) < 0:
         return [end - 1]

@@ -236,11 +236,11 @@ class _CFlow:
         if place in self.types:
             return
         names = self.builder.names
-        value = self.types[place] = self._declared(place, place, self.enclosing_scope[names.scope[place]])
+        value = self.types[place] = self._declared_value(place, place, self.enclosing_scope[names.scope[place]])
         if value:
             self.builder.bind(names.bound[place] - 1, names.name[place], value)
 
-    def _declared(self, first: int, place: int, scope: int) -> int:
+    def _declared_value(self, first: int, place: int, scope: int) -> int:
         """Return the value of the declared name at `place`; `first` is where its qualified form begins."""
         names, data = self.builder.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
@@ -259,7 +259,7 @@ class _CFlow:
         if sign == 41 and data[opening_bracket(data, before + len(text), 40, 41) - 1] == 58:  # load:(Type*)name
             return self.values.of_type(before + len(text) - 1, scope)
         if sign == 111 and text.endswith(b"auto"):
-            value = self._begun(place, scope)
+            value = self._initial_value(place, scope)
             const = text[:-4].rstrip().endswith(b"const")
             return self.builder.expression(_CAST, value) if value and const else value
         if sign == 44 and text == b"," and first - 1 in self.types:
@@ -267,10 +267,10 @@ class _CFlow:
         if sign == 91 and _BRACKET.search(text):
             return self._first_part(place, scope)
         if sign in b"[,":
-            return self._captured(place, scope)
+            return self._captured_value(place, scope)
         return 0
 
-    def _begun(self, place: int, scope: int) -> int:
+    def _initial_value(self, place: int, scope: int) -> int:
         """Return the value that initialises an `auto` variable."""
         end = self.builder.names.ends[place]
         match = _BEGINS.match(self.data, end)
@@ -279,7 +279,7 @@ class _CFlow:
         value = self.values.chain(match.end(), scope)
         return self.builder.expression(EACH, value) if value and match[1] == b":" else value
 
-    def _captured(self, place: int, scope: int) -> int:
+    def _captured_value(self, place: int, scope: int) -> int:
         """Return the value of a lambda's init-capture."""
         match = _BEGINS.match(self.data, self.builder.names.ends[place])
         return self.values.chain(match.end(), scope) if match is not None and match[1] == b"=" else 0
@@ -311,7 +311,7 @@ class _CFlow:
                 first -= 1
             builder.relate(symbol, SymbolRelation.RETURNS, self._returned(first, scope))
         elif kind in _HOLDERS:
-            builder.relate(symbol, SymbolRelation.TYPE, self._declared(place, place, scope))
+            builder.relate(symbol, SymbolRelation.TYPE, self._declared_value(place, place, scope))
         elif kind in _CLASSES:
             if row.bases:
                 self._bases(symbol, place)

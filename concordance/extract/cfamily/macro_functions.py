@@ -179,10 +179,10 @@ def _functions(text: str) -> Iterator[_GeneratedFunction]:
 def _function(tokens: list[str], start: int, opened: int) -> tuple[_GeneratedFunction | None, int]:
     """Return the function whose parameters open at an index, None if it is not one, and the index to continue from."""
     name = tokens[opened - 1]
-    closed = _closed(tokens, opened)
+    closed = _closing_index(tokens, opened)
     if closed < len(tokens) and tokens[closed] == "(" and name.isupper():  # MACRO(name)(parameters) {
         name = f"{name}({' '.join(tokens[opened + 1 : closed - 1]).replace(' ,', ',')})"
-        opened, closed = closed, _closed(tokens, closed)
+        opened, closed = closed, _closing_index(tokens, closed)
         start = opened  # the return type is inside of the macro
     behind = closed
     while behind < len(tokens) and (tokens[behind] in _TAIL or _WORD.fullmatch(tokens[behind])):
@@ -194,7 +194,7 @@ def _function(tokens: list[str], start: int, opened: int) -> tuple[_GeneratedFun
     return _GeneratedFunction(name, _tidy(head), " ".join(tokens[opened + 1 : closed - 1])), behind
 
 
-def _closed(tokens: list[str], opened: int) -> int:
+def _closing_index(tokens: list[str], opened: int) -> int:
     depth = 0
     for place in range(opened, len(tokens)):
         depth += (tokens[place] == "(") - (tokens[place] == ")")

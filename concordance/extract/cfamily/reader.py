@@ -289,7 +289,7 @@ def add_occurrences(
             members.add(start)
     for capture, role in _TELLING:
         for node in found.get(capture, ()):
-            if capture != "template" or _called(data, node.end_byte):
+            if capture != "template" or _is_called(data, node.end_byte):
                 roles[node.start_byte] = role
     local = [node.start_byte for node in found.get("local", ())]
     roles.update(dict.fromkeys(local, _WRITE))
@@ -317,7 +317,7 @@ def argument_lists(data: bytes, nodes: list[Node]) -> list[tuple[int, int, int]]
     return found
 
 
-def _called(data: bytes, at: int) -> bool:
+def _is_called(data: bytes, at: int) -> bool:
     """True if the template arguments that start here are followed by a call's arguments."""
     depth = 0
     for place in range(at, min(len(data), at + 400)):

@@ -137,12 +137,12 @@ class ErrorCauses:
                 continue
             if at < 0 or at >= len(self.code) or self.code[at : at + 1] not in (b" ", b"\n", b"\r", b"\t"):
                 continue
-            after = self._next(at)
+            after = self._next_token(at)
             if after.isalpha() or after in (b"_", b"}", b"#", b"~", b"", b"[") or (commas and after in (b'"', b"&")):
                 found.append((at, at + 1, b";"))
         return found
 
-    def _next(self, at: int) -> bytes:
+    def _next_token(self, at: int) -> bytes:
         after = next_token(self.base, at)
         return self.base[after : after + 1]
 
@@ -236,10 +236,10 @@ class ErrorCauses:
             stop = closing_paren(self.lines, match.end() - 1)
             if stop > 0 and not (found and match.start() < found[-1][2]):
                 found.append((match.start(), match.end() - 1, stop))
-        around = self._around(spot.start)
+        around = self._enclosing_call(spot.start)
         return [around, *(f for f in found if f[1] > around[2] or f[2] <= around[0])] if around else found
 
-    def _around(self, at: int) -> tuple[int, int, int] | None:
+    def _enclosing_call(self, at: int) -> tuple[int, int, int] | None:
         """Return the innermost macro call around an offset, even if it starts further up."""
         depth = 0
         first = max(0, at - 4000)

@@ -209,7 +209,7 @@ class _Macro(NamedTuple):
 def tokenise(data: bytes) -> Iterator[Token]:
     """Yield all tokens except white space and comments, macros expanded; a directive is one token."""
     macros: dict[str, _Macro] = {}
-    read = list(_plain(data))
+    read = list(_unexpanded_tokens(data))
     place = 0
     while place < len(read):
         one = read[place]
@@ -230,7 +230,7 @@ def tokenise(data: bytes) -> Iterator[Token]:
             yield one
 
 
-def _plain(data: bytes) -> Iterator[Token]:
+def _unexpanded_tokens(data: bytes) -> Iterator[Token]:
     for match in _TOKEN.finditer(data):
         kind = match.lastgroup or ""
         if kind != "blank":
@@ -256,7 +256,7 @@ def _record_macro(directive: bytes, macros: dict[str, _Macro]) -> None:
 
 
 def _body(text: bytes) -> tuple[Token, ...]:
-    return tuple(token for token in _plain(text) if token.text != "\\")
+    return tuple(token for token in _unexpanded_tokens(text) if token.text != "\\")
 
 
 def _arguments(read: list[Token], opened: int) -> tuple[list[list[Token]], int]:

@@ -132,7 +132,7 @@ class _Reader:
 
     def line(self, number: int, line: str) -> None:
         """Process the next line."""
-        at, matched = self._inside(line)
+        at, matched = self._match_containers(line)
         rest = line[at:]
         if matched < self.depth and self.leaf in ("fence", "html", "indented"):
             self.finish(number - 1)
@@ -175,7 +175,7 @@ class _Reader:
     def _open(self, leaf: str, number: int) -> None:
         self.leaf, self.first, self.depth = leaf, number, len(self.containers)
 
-    def _inside(self, line: str) -> tuple[int, int]:
+    def _match_containers(self, line: str) -> tuple[int, int]:
         """Return how many columns of a line the open containers take, and how many of them continue."""
         at = matched = 0
         for width in self.containers:

@@ -272,7 +272,7 @@ def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
     """Define the names that destructuring patterns bind, and drop names that are not really names."""
     data = draft.source.data
     for node in found.get("assigned", ()):
-        draft.bound.difference_update([at for at in _inside(draft, node) if at in draft.bound])
+        draft.bound.difference_update([at for at in _pattern_names(draft, node) if at in draft.bound])
     required = {node.start_byte for node in found.get("require.declarator", ())}
     constant = {node.start_byte for node in found.get("constant", ())}
     for node in found.get("pattern", ()):
@@ -281,7 +281,7 @@ def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
             continue
         keyword = _KEYWORD.search(data, max(0, node.start_byte - 12), node.start_byte)
         kind = Kind.CONSTANT if node.start_byte in constant else Kind.VARIABLE
-        for at in sorted(at for at in _inside(draft, pattern) if at in draft.bound):
+        for at in sorted(at for at in _pattern_names(draft, pattern) if at in draft.bound):
             name = draft.source.slice(at, draft.ends[at])
             start = keyword.start() if keyword else node.start_byte
             words = trees.one_line(trees.text(pattern))
@@ -293,7 +293,7 @@ def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
     draft.forget(at for at in tags if data[at : at + 1].islower())
 
 
-def _inside(draft: Draft, node: Node) -> list[int]:
+def _pattern_names(draft: Draft, node: Node) -> list[int]:
     """Return the starts of the names inside a pattern."""
     found, pending = [], [node]
     while pending:
@@ -383,7 +383,7 @@ def read_head(node: Node) -> tuple[tuple[str, ...], int]:
         kind = child.type
         if kind == "decorator":
             words.append(trees.one_line(trees.text(child)))
-            start = _after(child, node)
+            start = _start_after(child, node)
         elif kind in _WORDS:
             words.append(trees.text(child))
         elif kind not in ("function", "class", "enum", "comment"):
@@ -391,7 +391,7 @@ def read_head(node: Node) -> tuple[tuple[str, ...], int]:
     return tuple(words), start
 
 
-def _after(child: Node, node: Node) -> int:
+def _start_after(child: Node, node: Node) -> int:
     following = child.next_sibling
     return following.start_byte if following is not None else node.end_byte
 

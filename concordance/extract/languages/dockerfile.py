@@ -132,7 +132,7 @@ class _Reading:
             inner = _INSTRUCTION.match(text, at)
             word, at = (inner[1].upper(), inner.end()) if inner else (word, at)
         if word == b"FROM":
-            self._from(start, text, at, end)
+            self._start_stage(start, text, at, end)
         elif word in (b"ARG", b"ENV", b"LABEL"):
             self._pairs(word, start, text, at, first_key)
         elif word in (b"COPY", b"ADD", b"RUN"):
@@ -153,7 +153,7 @@ class _Reading:
             self.stage.end = max(self.stage.end, at)
         self.stage = None
 
-    def _from(self, start: int, text: bytes, at: int, end: int) -> None:
+    def _start_stage(self, start: int, text: bytes, at: int, end: int) -> None:
         match = _FROM.match(text, at)
         data, before = self.draft.source.data, start
         while before and data[before - 1 : before].isspace():

@@ -406,14 +406,14 @@ class _Reader:
             return
         place = ByteOffsets(self.source, self.raw, first)
         for match in _spans(text):
-            for at, what, words in self._found(match):
+            for at, what, words in self._span_names(match):
                 offset = place(at)
                 if what == "mention":
                     self.draft.add_names([(offset, offset + _width(words))], Role.MENTION)
                 elif is_relative(words):
                     self.draft.add_import(offset, words, form=what)
 
-    def _found(self, match: re.Match[str]) -> list[tuple[int, str, str]]:
+    def _span_names(self, match: re.Match[str]) -> list[tuple[int, str, str]]:
         if match["role"] and match["text"] is None:
             return []
         if match["literal"]:

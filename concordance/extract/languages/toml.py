@@ -130,7 +130,7 @@ class _Tables:
             return
         path = tuple(draft.source.slice(*part) for part in parts)
         end = node.start_byte + len(draft.source.data[node.start_byte : node.end_byte].rstrip())
-        within = self._around(path)
+        within = self._enclosing_tables(path)
         words = f"[{trees.one_line(trees.text(header))}]"
         at = parts[-1][0]
         if node.type == "table":
@@ -157,7 +157,7 @@ class _Tables:
             if count > 1:
                 definition.signature += f" ({count} times)"
 
-    def _around(self, path: tuple[str, ...]) -> tuple[str, ...]:
+    def _enclosing_tables(self, path: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names of the enclosing tables, with the current item of each enclosing array."""
         if len(path) > _DEEPEST:
             return ()

@@ -76,7 +76,7 @@ def read(source: Source) -> Draft:
     draft, found = _parse(source)
     parts = [_pair(source, node) for node in found.get("pair", ())]
     parts = [part for part in parts if part.key[0] < part.key[1]]
-    parts.extend(_bare(source, node) for node in found.get("bare", ()))
+    parts.extend(_key_without_value(source, node) for node in found.get("bare", ()))
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
     items = found.get("item", ())
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
@@ -206,7 +206,7 @@ def _pair(source: Source, node: Node) -> keyed.KeyedPart:
     )
 
 
-def _bare(source: Source, node: Node) -> keyed.KeyedPart:
+def _key_without_value(source: Source, node: Node) -> keyed.KeyedPart:
     """Return the part for a key without a value in a flow mapping."""
     return keyed.KeyedPart(node.start_byte, node.end_byte, keyed.PAIR, _key_stretch(source, node))
 

@@ -30,7 +30,7 @@ def _tree(types: str, pattern: str, *words: bytes) -> Finder:
     return find
 
 
-def _declared(types: str, field: str, *words: bytes) -> Finder:
+def _declaration_finder(types: str, field: str, *words: bytes) -> Finder:
     """Return a finder for declarations of some types around the given words, named by a field."""
 
     def find(file: PatternContext) -> Iterator[Place]:
@@ -115,9 +115,9 @@ _GO: tuple[tuple[str, Finder], ...] = (
     ("Goroutines", _tree("go_statement", r"go\s+([\w.]+)", b"go ")),
     ("Deferred calls", _tree("defer_statement", r"defer\s+([\w.]+)", b"defer ")),
     ("Channels", _tree("call_expression", r"make\((chan\s[^,)]+)", b"make(chan")),
-    ("Locks", _declared("field_declaration var_spec", "name", b"sync.Mutex", b"sync.RWMutex")),
-    ("Once", _declared("field_declaration var_spec", "name", b"sync.Once")),
-    ("Table of test cases", _declared("short_var_declaration", "left", b"[]struct")),
+    ("Locks", _declaration_finder("field_declaration var_spec", "name", b"sync.Mutex", b"sync.RWMutex")),
+    ("Once", _declaration_finder("field_declaration var_spec", "name", b"sync.Once")),
+    ("Table of test cases", _declaration_finder("short_var_declaration", "left", b"[]struct")),
 )  # fmt: skip
 _UNSAFE_ITEMS = _tree("function_modifiers impl_item", r"unsafe\s+(fn\s+\w+|impl\b(?:<[^<>]*>)?\s*[\w:]+)", b"unsafe")
 

@@ -174,7 +174,7 @@ def _function(draft: Draft, node: Node, decorated: Node | None, end: int) -> Non
         whole.start_byte,
         end,
         signature=f"{'async ' if is_async else ''}def {text(name)}{text(generic) if generic is not None else ''}"
-        f"({_written(declared)}){f' -> {returns}' if returns else ''}",
+        f"({_format_parameters(declared)}){f' -> {returns}' if returns else ''}",
         doc=doc,
         condition=condition_of(draft.source, whole),
         modifiers=(("async",) if is_async else ()) + _decorators(decorated),
@@ -224,7 +224,7 @@ def _parameters(draft: Draft, node: Node, holes: bool) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def _written(parameters: tuple[Parameter, ...]) -> str:
+def _format_parameters(parameters: tuple[Parameter, ...]) -> str:
     """Return a parameter list as it would be written."""
     pieces = []
     kinds = [p.kind for p in parameters]

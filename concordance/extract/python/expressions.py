@@ -102,7 +102,7 @@ class PythonExpressions:
         called = self.value(function)
         if not called:
             return 0
-        first = _first(arguments) if arguments is not None and arguments.type == "argument_list" else None
+        first = _first_child(arguments) if arguments is not None and arguments.type == "argument_list" else None
         given = self.value(first) if first is not None and first.type != "keyword_argument" else 0
         return self.builder.expression(Op.CALL, called, given + 1 if given else 0)
 
@@ -135,13 +135,13 @@ class PythonExpressions:
             for child in reversed(node.named_children[:8]):
                 found = expression(Op.PAIR, self.value(child), found + 1 if found else 0)
             return expression(Op.LITERAL, name, found + 1 if found else 0)
-        first = _first(node)
+        first = _first_child(node)
         value = self.value(first) if first is not None else 0
         return expression(Op.LITERAL, name, value + 1 if value else 0)
 
     def _dictionary(self, node: Node) -> int:
         expression = self.builder.expression
-        pair = _first(node)
+        pair = _first_child(node)
         content = 0
         if pair is not None and pair.type == "pair":
             key, value = self.value(pair.child_by_field_name("key")), self.value(pair.child_by_field_name("value"))
@@ -262,5 +262,5 @@ class PythonExpressions:
         return expression(Op.LITERAL, self.builder.name_index(container), content + 1 if content else 0)
 
 
-def _first(node: Node) -> Node | None:
+def _first_child(node: Node) -> Node | None:
     return node.named_child(0) if node.named_child_count else None

@@ -297,7 +297,7 @@ class Draft:
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:
         """Return for each name the scope that binds it, plus one: the innermost enclosing scope that declares it."""
         width = max(names, default=0) + 1  # scope and name packed into one number: half the cost of a tuple
-        declared, globals_ = self._declared(scopes, starts, places, names, width)
+        declared, globals_ = self._declared_names(scopes, starts, places, names, width)
         outward = []  # per scope, the next scope to search for a name it does not declare
         for scope in scopes:
             parent = scope.parent
@@ -327,7 +327,7 @@ class Draft:
             bound.append(found)
         return bound
 
-    def _declared(
+    def _declared_names(
         self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int], width: int
     ) -> tuple[set[int], set[int]]:
         """Return the names that each scope declares, and those that it declares global."""

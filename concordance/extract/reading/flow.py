@@ -184,7 +184,7 @@ class FlowBuilder:
         if scope != binding:
             return whole  # read in another function, at an unknown time
         at = self.names.starts[place]
-        last = bisect_right(sites, at, key=_at) - 1
+        last = bisect_right(sites, at, key=_site_offset) - 1
         found: list[int] = []
         for n in range(last, max(-1, last - MAX_LOOKBACK), -1):
             inside = sites[n].block[0] <= at < sites[n].block[1]
@@ -301,7 +301,7 @@ class FlowBuilder:
         return found
 
 
-def _at(site: BindingSite) -> int:
+def _site_offset(site: BindingSite) -> int:
     return site.at
 
 

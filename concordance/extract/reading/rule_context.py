@@ -184,9 +184,9 @@ class RuleContext:
     def calls(self, *names: str) -> Iterator[Call]:
         """Yield the calls of functions and methods with any of these names."""
         for at in self.places(*names):
-            yield from self._called(at, names)
+            yield from self._call_at(at, names)
 
-    def _called(self, at: int, names: tuple[str, ...]) -> Iterator[Call]:
+    def _call_at(self, at: int, names: tuple[str, ...]) -> Iterator[Call]:
         """Yield the call whose function name starts at an offset, if there is one."""
         path = self.path(at)
         place = len(path) - 1
@@ -237,13 +237,13 @@ class RuleContext:
         bound = self.bound
         wanted = {*names, *(alias for alias, full_name in bound.items() if full_name.rpartition(".")[2] in names)}
         for at in self.places(*wanted):
-            if self._first(at) in bound:
-                for call in self._called(at, names):
+            if self._first_part(at) in bound:
+                for call in self._call_at(at, names):
                     full_name = self.dotted(call.function)
                     if full_name:
                         yield full_name, call
 
-    def _first(self, at: int) -> str:
+    def _first_part(self, at: int) -> str:
         """Return the first part of the dotted name that ends with the name at an offset."""
         data, start = self.data, at
         while start and data[start - 1] in _WORDY:

@@ -214,7 +214,7 @@ class Values(TypeSite):
             typed = node.child_by_field_name("type") or (node.named_children[-1] if node.named_child_count else None)
             return self.of_type(typed) if typed is not None else 0
         if node.text in _SELVES:
-            return self._own()
+            return self._own_instance()
         if kind == "field_expression" and node.named_children[-1].type == "integer_literal":  # self.0
             inner = self.of(node.named_children[0])
             word = (node.named_children[-1].text or b"").decode()
@@ -258,7 +258,7 @@ class Values(TypeSite):
         if kind in ("generic_type", "generic_type_with_turbofish"):
             return self._generic(node)
         if node.text == b"Self" or kind == "this_type":
-            return self._own()
+            return self._own_instance()
         name = builder.ending(node.end_byte) if kind in _TYPE_NAMES else 0
         return builder.expression(Op.OF_TYPE, name) if name else 0
 
@@ -279,7 +279,7 @@ class Values(TypeSite):
             return self.builder.expression(Op.LITERAL, self.builder.name_index(name.decode()), value + 1)
         return self.of_type(head)
 
-    def _own(self) -> int:
+    def _own_instance(self) -> int:
         builder = self.builder
         return builder.expression(Op.OF_TYPE, builder.expression(Op.SYMBOL, self.around)) if self.around >= 0 else 0
 

@@ -68,7 +68,7 @@ def _is_call(tree: Tree, start: int, end: int, errors: list[tuple[int, int]]) ->
     """True if a range of the text is one call, and no error is in it or around it."""
     node = tree.root_node.descendant_for_byte_range(start, end)
     whole = node is not None and node.type == "call_expression" and (node.start_byte, node.end_byte) == (start, end)
-    return whole and node is not None and not node.has_error and _around(errors, start) is None
+    return whole and node is not None and not node.has_error and _enclosing_span(errors, start) is None
 
 
 def note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
@@ -82,12 +82,12 @@ def note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
     nothing = []
     for node in found.get("token", ()):
         start, end = node.start_byte, node.end_byte
-        attribute = _around(attributes, start)
+        attribute = _enclosing_span(attributes, start)
         if attribute is not None:
             draft.roles[start] = mention
             if not data.startswith(b"#[derive", attribute[0]):
                 nothing.append(start)
-        elif _around(macros, start) is not None:
+        elif _enclosing_span(macros, start) is not None:
             draft.roles[start] = mention
         elif data[end : end + 1] == b"(" or data[end : end + 2] in (b"!(", b"![", b"!{"):
             draft.roles[start] = call
@@ -96,7 +96,7 @@ def note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
     draft.forget(nothing)
 
 
-def _around(spans: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
+def _enclosing_span(spans: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
     place = bisect_right(spans, (at, at)) - 1
     return spans[place] if place >= 0 and at < spans[place][1] else None
 

@@ -70,11 +70,11 @@ class WordNormalizer(dict[bytes, str]):
 
 def _split(word: str) -> list[str]:
     if word.isascii():
-        return _plain(word)
+        return _stem_words(word)
     found = []
     for run in _RUNS.findall(word):
         if run.isascii():
-            found += _plain(run)
+            found += _stem_words(run)
         elif _dense().search(run):
             found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
         else:
@@ -82,7 +82,7 @@ def _split(word: str) -> list[str]:
     return found
 
 
-def _plain(word: str) -> list[str]:
+def _stem_words(word: str) -> list[str]:
     if len(word) > _MAX_WORD_LENGTH:
         return []
     if word.isdigit():

@@ -31,7 +31,7 @@ def pack_bridges(rows: Iterable[Bridge]) -> bytes:
     try:
         return msgspec.msgpack.encode(listed)
     except UnicodeEncodeError:
-        return msgspec.msgpack.encode([_plain(row) for row in listed])
+        return msgspec.msgpack.encode([_encodable_row(row) for row in listed])
 
 
 def unpack_bridge(data: bytes) -> list[Bridge]:
@@ -64,7 +64,7 @@ def call_edges(parts: Mapping[str, bytes]) -> set[int]:
     return {one for part in parts.values() for one in array("Q", part)}
 
 
-def _plain(row: Bridge) -> Bridge:
+def _encodable_row(row: Bridge) -> Bridge:
     text = [one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in row]
     return Bridge._make(text)._replace(more=())
 

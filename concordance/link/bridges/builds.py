@@ -50,23 +50,23 @@ def _targets(context: BridgeContext, stated: StatedEnd) -> dict[str, int]:
 
 def _target_files(context: BridgeContext, paths: Paths, ends: list[StatedEnd], target: int) -> Iterator[Bridge]:
     """Yield the files of one target, each once."""
-    without = {file for stated in ends if _how(stated) == "without" for file, _, _ in _files(paths, stated)}
+    without = {file for stated in ends if _reading(stated) == "without" for file, _, _ in _files(paths, stated)}
     seen = set()
     for stated in ends:
-        for file, trust, by in _files(paths, stated) if _how(stated) != "without" else ():
+        for file, trust, by in _files(paths, stated) if _reading(stated) != "without" else ():
             if file not in without and file not in seen and file != stated.file.path:
                 seen.add(file)
                 row = stated.to(context.files_by_path[file].id, trust, by)
                 yield row._replace(source=target) if target else row
 
 
-def _how(stated: StatedEnd) -> str:
+def _reading(stated: StatedEnd) -> str:
     return dict(stated.end.more)["how"]
 
 
 def _files(paths: Paths, stated: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
     """Yield the files that a word refers to, each with its trust."""
-    how, language = _how(stated), stated.file.language
+    how, language = _reading(stated), stated.file.language
     words, bases = paths.base_folders(stated.file.path, stated.end.text, _ROOT_MARKERS[language])
     if language == "starlark":
         words, bases = _label(paths, words, bases, stated.file.path)

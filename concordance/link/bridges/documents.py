@@ -114,7 +114,7 @@ class DocumentedNames:
         if dotted not in self._resolved:
             parts = dotted.split(".")
             around = self._modules.get(".".join(parts[:-1])) if dotted in self._modules else None
-            inner = self._inside(around, parts[-1:], 0) if around is not None else None
+            inner = self._in_module(around, parts[-1:], 0) if around is not None else None
             self._resolved[dotted] = inner or self._resolve_parts(parts)
         return self._resolved[dotted]
 
@@ -125,7 +125,7 @@ class DocumentedNames:
                 continue
             if count == len(parts):
                 return self.module(".".join(parts))
-            return self._inside(path, parts[count:], 0)
+            return self._in_module(path, parts[count:], 0)
         return None
 
     def _row(self, path: str) -> BridgeFile:
@@ -140,7 +140,7 @@ class DocumentedNames:
             self._keys[path] = found
         return self._keys[path]
 
-    def _inside(self, path: str, rest: list[str], depth: int) -> DocumentedName | None:
+    def _in_module(self, path: str, rest: list[str], depth: int) -> DocumentedName | None:
         """Resolve a name in a module."""
         own = self._symbols(path).get(".".join(rest))
         if own is not None:
@@ -152,21 +152,21 @@ class DocumentedNames:
         for stated in self._reexports.get(path, ()):
             found = None
             if stated.end.name == rest[0]:
-                found = self._through(stated, rest[1:], depth)
+                found = self._by_import(stated, rest[1:], depth)
             elif stated.end.name == "*":
                 found = self._all_of(path, stated.end.text, rest, depth)
             if found is not None:
                 return found
         return None
 
-    def _through(self, stated: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
+    def _by_import(self, stated: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
         """Return the linker's target of an imported name, or a member of it."""
         for target in self._context.targets_of(stated)[:1]:
             place = self._context.symbol(target.target)
             if place is None:
                 if not rest:
                     return DocumentedName(target.target, Trust.VIA_IMPORT, "re-exported")
-                return self._inside(self._context.file_containing(target.target).path, rest, depth + 1)
+                return self._in_module(self._context.file_containing(target.target).path, rest, depth + 1)
             if not rest:
                 return DocumentedName(place.id, min(target.trust, Trust.VIA_IMPORT), "re-exported")
             key = ".".join(filter(None, (place.parent_key, place.name, *rest)))
@@ -185,4 +185,4 @@ class DocumentedNames:
             scope = around[: len(around) - level + 1]
             name = ".".join(filter(None, (*scope, written.lstrip("."))))
         other = self._modules.get(name)
-        return self._inside(other, rest, depth + 1) if other is not None and other != path else None
+        return self._in_module(other, rest, depth + 1) if other is not None and other != path else None

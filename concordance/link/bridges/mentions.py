@@ -90,7 +90,9 @@ class _FilesByEnd:
             return self._matching(word, stated.file.path), _MATCHED
         if how == _LISTED:
             there, stem = join_path(folder, word), word.rpartition("/")[2]
-            return [path for path in self._by_stem.get(stem, ()) if _bare(path) == there], "path without its extension"
+            return [
+                path for path in self._by_stem.get(stem, ()) if _without_extension(path) == there
+            ], "path without its extension"
         for base in (folder, "") if "/" in word else (folder,):
             there = join_path(base, word.lstrip("/"))
             if there is not None and there in self._paths:
@@ -99,7 +101,7 @@ class _FilesByEnd:
         if how == "stem":
             name = word.rpartition("/")[2]
             found = self._ending(self._by_stem.get(name, ()), word) or self._ending(self._by_name.get(name, ()), word)
-            near = [path for path in found if _bare(path) == join_path(folder, word)]
+            near = [path for path in found if _without_extension(path) == join_path(folder, word)]
             return near[:1] or found, "path without its extension"
         first, _, rest = word.partition("/")
         if rest and first.isupper():
@@ -157,7 +159,11 @@ class _FilesByEnd:
     @staticmethod
     def _ending(paths: list[str] | tuple[()], word: str) -> list[str]:
         """Return the paths that end with `word`, with or without the extension; a package file counts as its folder."""
-        return [path for path in paths if f"/{path}".endswith(f"/{word}") or f"/{_bare(path)}".endswith(f"/{word}")]
+        return [
+            path
+            for path in paths
+            if f"/{path}".endswith(f"/{word}") or f"/{_without_extension(path)}".endswith(f"/{word}")
+        ]
 
 
 def _nearest(paths: list[str], user: str) -> list[str]:
@@ -178,7 +184,7 @@ def _are_near(user: str, path: str) -> bool:
     return user.startswith(path.rpartition("/")[0].rpartition("/")[0])
 
 
-def _bare(path: str) -> str:
+def _without_extension(path: str) -> str:
     """Return the path without its extension, or the folder if it is a package file."""
     folder, _, name = path.rpartition("/")
     return folder if name in _PACKAGE_FILES else f"{folder}/{name.rpartition('.')[0] or name}".lstrip("/")

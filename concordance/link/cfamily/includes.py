@@ -84,7 +84,7 @@ class Includes:
         group = standard_group(words)
         ours = [path for path in ending if self._is_plausible(folder, path, words, form, group)]
         if ours:
-            return self._target(self._best(folder, ours, words), words)
+            return self._target(self._best_ranked(folder, ours, words), words)
         if group or is_kernel_header(words):
             return Target(Origin.STANDARD, package=group or "system", by="standard header")
         return self._outside_tree(folder, words, form)
@@ -115,7 +115,7 @@ class Includes:
         rest = words.rpartition("../")[2]  # relative to a root that no build file names plainly
         ending = self._paths_ending_in(rest) if "/" in rest else ()
         if ending:
-            return self._target(self._best(folder, list(ending), rest), rest)
+            return self._target(self._best_ranked(folder, list(ending), rest), rest)
         path = join_path(folder, words)
         generated = self._generated.find(folder, path, [""]) if path else None
         return generated or Target(Origin.UNRESOLVED, by=f"no {words} from {folder or '.'}")
@@ -159,7 +159,7 @@ class Includes:
             self._scopes[key] = found
         return found
 
-    def _best(self, folder: str, paths: list[str], words: str) -> tuple[str, ...]:
+    def _best_ranked(self, folder: str, paths: list[str], words: str) -> tuple[str, ...]:
         """Return the best-ranked files; several if they are equal."""
         if len(paths) == 1:
             return (paths[0],)

@@ -203,7 +203,7 @@ class CFamilyLinker:
             return
         for group in self.table.groups(entry):
             if len(group.codes) > 1 and code in group.codes:
-                first = self._ordered(view, group)
+                first = self._order_definitions(view, group)
                 every = [*first, *(other for other in group.codes if other not in first)]
                 self._add_targets(use, every, Trust.EXACT, "declaration", rows)
 
@@ -242,7 +242,7 @@ class CFamilyLinker:
             group = groups[0]
             if count >= 0 and entry.kind in FUNCTIONS and len(self.table.groups(entry)) > 1:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
-            self._add_targets(use, self._ordered(view, group), trust, by, rows)
+            self._add_targets(use, self._order_definitions(view, group), trust, by, rows)
             return
         if entry.kind == MACRO:
             here = [g for g in groups if any(code >> SHIFT == view.number for code in g.codes)]
@@ -254,15 +254,19 @@ class CFamilyLinker:
             const = self.resolver.is_const(view, view.left[at], entry.name)
             groups = [g for g in groups if g.form & 1 == const] or groups
             if len(groups) == 1:
-                self._add_targets(use, self._ordered(view, groups[0]), trust, "overload by const", rows)
+                self._add_targets(use, self._order_definitions(view, groups[0]), trust, "overload by const", rows)
                 return
         least = Trust.UNIQUE_NAME if pair else Trust.CANDIDATE
         for group in sorted(groups, key=lambda g: -g.defined)[:MAX_CANDIDATES]:
             self._add_targets(
-                use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows
+                use,
+                self._order_definitions(view, group)[:1],
+                min(trust, least),
+                f"one of {len(groups)} overloads",
+                rows,
             )
 
-    def _ordered(self, view: FileScope, group: Entity) -> Sequence[int]:
+    def _order_definitions(self, view: FileScope, group: Entity) -> Sequence[int]:
         """Return what a use of an entity refers to: its definitions, nearest first, then the declarations it can see.
 
         A definition in a file that is not included is meant only if no other is visible: two programs, or two files
@@ -357,7 +361,7 @@ class CFamilyLinker:
             return
         for entry in seen or entries if len(seen or entries) <= MAX_CANDIDATES else ():
             groups = resolver.matching_overloads(view, entry, count)
-            self._add_targets(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)
+            self._add_targets(use, self._order_definitions(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)
 
 
 def _stem(path: str) -> str:

@@ -286,7 +286,7 @@ class EcmaModules:
             aliases = options.get("paths")
             rows = aliases.items() if isinstance(aliases, dict) else ()
             for pattern, targets in sorted(rows, key=lambda row: ("*" in row[0], -len(row[0].partition("*")[0]))):
-                rest = _rest(pattern, words)
+                rest = _star_match(pattern, words)
                 if rest is not None and isinstance(targets, list):
                     for one in targets:
                         target, is_own = str(one).replace("*", rest), str(one).startswith("${configDir}")
@@ -348,7 +348,7 @@ def _target(files: tuple[str, ...], by: str) -> Target | None:
     return Target(Origin.REPOSITORY, files, by=by) if files else None
 
 
-def _rest(pattern: str, words: str) -> str | None:
+def _star_match(pattern: str, words: str) -> str | None:
     """Return what the star of a pattern matches; None if the pattern does not match."""
     before, star, behind = pattern.partition("*")
     if not star:
@@ -362,7 +362,7 @@ def _exported(table: object, words: str) -> Iterator[str]:
     if words == "." and not (isinstance(table, dict) and any(str(key).startswith(".") for key in table)):
         yield from _leaves(table, "")
     for pattern, value in table.items() if isinstance(table, dict) else ():
-        rest = _rest(str(pattern), words)
+        rest = _star_match(str(pattern), words)
         if rest is not None:
             yield from _leaves(value, rest)
 

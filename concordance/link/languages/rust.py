@@ -113,7 +113,7 @@ class RustModules:
     def _crate(self, folder: str, name: str, manifest: dict[str, Any], shared: dict[str, Any]) -> CargoCrate:
         library, file = _table(manifest, "lib"), self._tree.file
         own = library.get("name")
-        crate = CargoCrate(folder, _plain(own if isinstance(own, str) else name))
+        crate = CargoCrate(folder, _plain_name(own if isinstance(own, str) else name))
         where = library.get("path")
         crate.library = file(join_path(folder, where if isinstance(where, str) else "src/lib.rs") or "")
         crate.program = file(join_path(folder, "src/main.rs") or "")
@@ -128,7 +128,7 @@ class RustModules:
         for table in [manifest, *(target for target in targets if isinstance(target, dict))]:
             for key in _TABLES:
                 for written, value in _table(table, key).items():
-                    crate.requires[_plain(written)] = _dependency(folder, written, value, shared)
+                    crate.requires[_plain_name(written)] = _dependency(folder, written, value, shared)
         return crate
 
     @cached_property
@@ -273,7 +273,7 @@ class RustModules:
         return Target(Origin.REPOSITORY, (path,), by=by) if path else Target(Origin.UNRESOLVED, by="no such crate")
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return name.replace("-", "_")
 
 

@@ -47,7 +47,7 @@ class Modules:
         self._names: dict[tuple[BridgeFile, str], tuple[PythonName, ...]] = {}
         # A root that leads back to itself gets no name from that.
         self._solver: Solver[tuple[BridgeFile, str], tuple[PythonName, ...]] = Solver(
-            lambda key: _best(self._find_names(*key)), self._names.__setitem__, (), lambda old, new: old or new
+            lambda key: _best_names(self._find_names(*key)), self._names.__setitem__, (), lambda old, new: old or new
         )
         self._modules: dict[tuple[int, str], StatedEnd] = {}
         self.types: dict[tuple[int, str], StatedEnd] = {}
@@ -183,8 +183,8 @@ class Modules:
         for call, trust in self._calls_by_parameter.get((stated.file.ids.id_at(int(place)), argument), ()):
             full = _ARGUMENT.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
-                found += _cap_trust(append_path(self._from(call), full), trust)
-        return _best(found)
+                found += _cap_trust(append_path(self._names_from(call), full), trust)
+        return _best_names(found)
 
     def of(self, stated: StatedEnd) -> tuple[PythonName, ...]:
         """Return the names of the object that an end's name belongs to, including the path to it."""
@@ -207,13 +207,13 @@ class Modules:
         if kind == "type":
             return self._type(file, root)
         if kind == "table":
-            return [n for stated in self._table_uses.get((file.id, root), ()) for n in self._from(stated)]
+            return [n for stated in self._table_uses.get((file.id, root), ()) for n in self._names_from(stated)]
         place, _, argument = name.partition(":")
         identity = file.ids.id_at(int(place or -1))
         calls = self._calls_by_parameter.get((identity, argument), ())
-        return [named for call, trust in calls for named in _cap_trust(self._from(call), trust)]
+        return [named for call, trust in calls for named in _cap_trust(self._names_from(call), trust)]
 
-    def _from(self, stated: StatedEnd) -> tuple[PythonName, ...]:
+    def _names_from(self, stated: StatedEnd) -> tuple[PythonName, ...]:
         return append_path(self.root(stated.file, end_detail(stated, "in")), end_detail(stated, "path"))
 
     def _defined_module(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
@@ -224,7 +224,7 @@ class Modules:
         if "." in stated.end.name:
             return [PythonName(stated.end.name, Trust.EXACT)]
         adding = self._additions.get((file.id, root), ())
-        added = [named for other in adding for named in append_path(self._from(other), other.end.name)]
+        added = [named for other in adding for named in append_path(self._names_from(other), other.end.name)]
         if added:
             return added
         makers = self._initialises.get(file.id, [])
@@ -236,7 +236,7 @@ class Modules:
         own = one.end.name if one is not None else ""
         found: list[PythonName] = []
         for other in self._additions.get((file.id, root), ()):
-            found += append_path(self._from(other), other.end.name or own.rpartition(".")[2])
+            found += append_path(self._names_from(other), other.end.name or own.rpartition(".")[2])
         if "." in own:
             module, _, name = own.rpartition(".")
             found += (
@@ -370,7 +370,7 @@ def _cap_trust(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, .
     return tuple(PythonName(name.name, min(name.trust, trust)) for name in names)
 
 
-def _best(names: Iterable[PythonName]) -> tuple[PythonName, ...]:
+def _best_names(names: Iterable[PythonName]) -> tuple[PythonName, ...]:
     """Return each name once, most trusted first, then in the order found."""
     found: dict[str, Trust] = {}
     for one in names:

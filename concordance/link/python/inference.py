@@ -313,7 +313,9 @@ class Evaluator:
             return (PythonValue(BUILTIN_INSTANCE, name),)
         if name in ("tuple", "dict"):
             return (
-                PythonValue(BUILTIN_INSTANCE, name, tuple(self.value(file, part) for part in _parts(file, right - 1))),
+                PythonValue(
+                    BUILTIN_INSTANCE, name, tuple(self.value(file, part) for part in _pair_parts(file, right - 1))
+                ),
             )
         return (PythonValue(BUILTIN_INSTANCE, name, (self.value(file, right - 1),)),)
 
@@ -327,7 +329,7 @@ class Evaluator:
         if op == Op.EITHER:
             return _join_values([self.instances_of_type(file, left), self.instances_of_type(file, right)])
         if op == Op.ITEM:
-            return self._parameterised(file, left, _parts(file, right - 1) if right else [])
+            return self._parameterised(file, left, _pair_parts(file, right - 1) if right else [])
         if op in (Op.LITERAL, Op.CALL, Op.UNKNOWN):
             return ()
         alias = self.classes.alias(file, expression)
@@ -363,7 +365,7 @@ def _instance_of(value: PythonValue, elements: tuple[Values, ...] = ()) -> Value
     return ()
 
 
-def _parts(file: LoadedFlow, expression: int) -> list[int]:
+def _pair_parts(file: LoadedFlow, expression: int) -> list[int]:
     """Return the expressions of a sequence of pairs."""
     found = []
     while file.op[expression] == Op.PAIR:

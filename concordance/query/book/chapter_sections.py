@@ -95,7 +95,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     tests = maintenance_blocks(index, chapter.folders)
     if tests:
         found += [Heading(2, ["Tests, Build and Owners"]), *tests]
-    return [*found, Heading(2, ["Further Reading"]), *_further(index, chapter)]
+    return [*found, Heading(2, ["Further Reading"]), *_further_links(index, chapter)]
 
 
 # --- role
@@ -215,7 +215,7 @@ def _documents_by_path(index: Index) -> dict[str, list[str]]:
     return found
 
 
-def _further(index: Index, chapter: Chapter) -> list[Block]:
+def _further_links(index: Index, chapter: Chapter) -> list[Block]:
     """Return links to documents in the chapter and about its files, its pages, and the previous and next chapter."""
     known = ledger(index).files
     documents = [path for path in chapter.files if known[path].category == Category.DOCUMENTATION and known[path].lines]

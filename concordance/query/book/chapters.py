@@ -78,7 +78,7 @@ class Plan:
             self.chapter_folder[folder] = near
         self.chapters = self._chapters(chosen)
         self._uses = self._count_uses()
-        self.parts = self._parts()
+        self.parts = self._group_chapters()
         self.ordered = [chapter for part in self.parts for chapter in part.chapters]
 
     def _own_weights(self, before: Plan | None) -> dict[str, float]:
@@ -179,7 +179,7 @@ class Plan:
 
     # --- order
 
-    def _parts(self) -> list[BookPart]:
+    def _group_chapters(self) -> list[BookPart]:
         every = folders(self._index).all
         groups: dict[tuple[str, bool], list[str]] = {}
         tops = Counter(folder.partition("/")[0] for folder in self.chapters if folder)
@@ -199,10 +199,10 @@ class Plan:
             for kind in (*_KINDS, _ROOT_TITLE)
             for number in order_by_use([n for n, name in enumerate(kinds) if name == kind], between)
         ]
-        found = [BookPart(*names[number], self._inside(groups[names[number]])) for number in ordered]
+        found = [BookPart(*names[number], self._chapters_of(groups[names[number]])) for number in ordered]
         return [found[0]._replace(title="Code"), *found[1:]] if found and found[0].title == _KINDS[0] else found
 
-    def _inside(self, folder_names: list[str]) -> list[Chapter]:
+    def _chapters_of(self, folder_names: list[str]) -> list[Chapter]:
         places = {folder: number for number, folder in enumerate(folder_names)}
         between = Counter(
             {(places[a], places[b]): times for (a, b), times in self._uses.items() if a in places and b in places}

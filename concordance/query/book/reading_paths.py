@@ -134,8 +134,8 @@ def _single_instances(index: Index, chapter: Chapter) -> list[str]:
 
 @memoised(1 << 16)
 def _worth_of_instance(index: Index, path: str) -> float:
-    """Return how much a file explains of a type with a single instance, as `_worth`; -1 if it has none that is
-    documented and used.
+    """Return how much a file explains of a type with a single instance (see `_explanatory_worth`); -1 if it has none
+    that is documented and used.
 
     The instance is a variable of the file that creates it (`apps = Apps()`), or what a function without parameters
     returns a reference to (`static Dispatcher& singleton()`).
@@ -175,13 +175,13 @@ def files_to_read(index: Index, paths: Sequence[str], limit: int) -> list[str]:
     A file that only forwards to others or helps tests is chosen only if there is nothing else.
     """
     central = folders(index).most_central(paths, _CONSIDERED)
-    worth = {path: _worth(index, path) for path in central}
+    worth = {path: _explanatory_worth(index, path) for path in central}
     useful = [path for path in central if worth[path] >= 0]
     return sorted(useful or central, key=lambda path: -worth[path])[:limit]
 
 
 @memoised(1 << 16)
-def _worth(index: Index, path: str) -> float:
+def _explanatory_worth(index: Index, path: str) -> float:
     """Return how much a file explains: the square root of the documentation of a definition and its members times its
     users; -1 if it defines no types or functions of its own, or helps tests."""
     symbols = outline(index, path).symbols

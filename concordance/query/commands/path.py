@@ -135,7 +135,7 @@ def find_chains(index: Index, begins: Collection[int], ends: Collection[int], li
         found = search.chains() if search.meets() else None
         looked, whole = looked + search.edges_visited, whole and search.whole
         if found is not None:
-            rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), limit)]
+            rows = [_steps(index, chain) for chain in islice(_sort_chains(index, found, begins), limit)]
             return PathSearch(rows, looked, whole, note)
     return PathSearch([], looked, whole, note)
 
@@ -214,7 +214,7 @@ def graph_of_targets(index: Index) -> LinkGraph:
     return index.graph.reversed()
 
 
-def _ordered(index: Index, result: _SearchResult, begins: Collection[int]) -> Iterator[list[int]]:
+def _sort_chains(index: Index, result: _SearchResult, begins: Collection[int]) -> Iterator[list[int]]:
     """Yield the shortest chains: through source files before others, then by rank, path and key."""
     distance, following = result
     met = [one for one in begins if one in distance]

@@ -173,7 +173,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         parts.append(["the object ", name, f" with {count_noun(times, 'method')}"])
     for number, (one, many, symbols) in enumerate(groups[:4]):
         shown = _MAX_NAMES[number] if number < len(_MAX_NAMES) else 0
-        parts.append(_named(file.path, one, many, symbols, shown))
+        parts.append(_name_group(file.path, one, many, symbols, shown))
     if not parts:
         return []
     if len(parts) == 1:
@@ -191,7 +191,7 @@ def _objects(facts: FileOutline) -> Counter[str]:
     return Counter(owner for owner in owners if owner in values)
 
 
-def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], limit: int) -> list[Piece]:
+def _name_group(path: str, one: str, many: str, symbols: Sequence[SymbolHead], limit: int) -> list[Piece]:
     """Return `the classes A, B and 3 more`, or `5 functions` if no names are to be shown."""
     if not limit:
         return [count_noun(len(symbols), one, many)]
@@ -245,7 +245,7 @@ def _kinds_in_words(file: File, symbols: Sequence[SymbolHead], verb: str) -> lis
         return []
     parts: list[Piece] = []
     for number, (one, many, some) in enumerate(groups[:2]):
-        parts += ([" and "] if number else []) + _named(file.path, one, many, some, _MAX_NAMES[number])
+        parts += ([" and "] if number else []) + _name_group(file.path, one, many, some, _MAX_NAMES[number])
     return [verb, *parts]
 
 

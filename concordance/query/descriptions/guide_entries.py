@@ -47,7 +47,7 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
     path is preferred; a guide elsewhere is used only if there is none."""
     found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
     files = ledger(index).files
-    known = files.keys() | {folder for path in files for folder in _above(path)}
+    known = files.keys() | {folder for path in files for folder in _folders_above(path)}
     for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
         text = index.runners.text(guide).decode("utf-8", "replace")[:_MAX_LENGTH]
         base = guide.rpartition("/")[0]
@@ -62,7 +62,7 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
     return RecordedTable(index.reads, "entry", {path: row for path, (_, row) in found.items()})
 
 
-def _above(path: str) -> Iterator[str]:
+def _folders_above(path: str) -> Iterator[str]:
     while path := path.rpartition("/")[0]:
         yield path
 

@@ -127,9 +127,9 @@ class ImportNameFilter:
         ends.append(
             [*_APART.split(imported.module.rpartition("/")[0])[-1:], last] if "/" in imported.module else [last]
         )
-        return any(self._fits(end) for end in ends)
+        return any(self._may_name(end) for end in ends)
 
-    def _fits(self, end: list[str]) -> bool:
+    def _may_name(self, end: list[str]) -> bool:
         around = self._around.get(end[-1])
         return around is not None and (len(end) < 2 or end[-2] in around or end[-2] in ("", "..", "."))
 

@@ -75,7 +75,7 @@ def _order(part: ComparableSymbol) -> tuple[str, int]:
     return part.path, part.place
 
 
-def _at(part: ComparableSymbol) -> tuple[str, int]:
+def _position(part: ComparableSymbol) -> tuple[str, int]:
     return part.path, part.place
 
 
@@ -89,8 +89,8 @@ class _Pools:
     """The symbols of both sides that are not paired yet."""
 
     def __init__(self, unpaired: Sequence[UnpairedSymbols], files: dict[str, str]) -> None:
-        self.removed = {_at(part): part for one in unpaired for part in one.removed}
-        self.added = {_at(part): part for one in unpaired for part in one.added}
+        self.removed = {_position(part): part for one in unpaired for part in one.removed}
+        self.added = {_position(part): part for one in unpaired for part in one.added}
         self._files = files
         self._old = _by_parent(self.removed.values())
         self._new = _by_parent(self.added.values())
@@ -103,14 +103,14 @@ class _Pools:
     ) -> None:
         """Accept a pair, and pair the members of the two."""
         pairs.append((before, after))
-        del self.removed[_at(before)], self.added[_at(after)]
-        old, new = _inside(self._old, before), _inside(self._new, after)
+        del self.removed[_position(before)], self.added[_position(after)]
+        old, new = _descendants(self._old, before), _descendants(self._new, after)
         if not old or not new:
             return
         for one, other in pair_symbols(old, new, (before.place, after.place)).pairs:
-            if _at(one) in self.removed and _at(other) in self.added:
+            if _position(one) in self.removed and _position(other) in self.added:
                 self.inside.append((one, other))
-                del self.removed[_at(one)], self.added[_at(other)]
+                del self.removed[_position(one)], self.added[_position(other)]
 
     # --- moved
 
@@ -133,7 +133,7 @@ class _Pools:
                 alone = len(there) == 1 == times[name]
                 score = self._similarity(part, other, alone)
                 if score:
-                    found.append((part.key.count("."), -score, _at(part), _at(other)))
+                    found.append((part.key.count("."), -score, _position(part), _position(other)))
         for _, _, here, where in sorted(found):
             if here in self.removed and where in self.added:
                 self._join(self.removed[here], self.added[where], self.moved)
@@ -166,14 +166,14 @@ class _Pools:
                 places[parent][1].append(part)
         for before, after in places.values():
             for one, other in self._alike(before, after, sure):
-                if _at(one) in self.removed and _at(other) in self.added:
+                if _position(one) in self.removed and _position(other) in self.added:
                     self._join(one, other, self.renamed)
 
     def rename_elsewhere(self) -> None:
         """Pair symbols with another name and place, if their text is long enough and occurs once on each side."""
         sets = [[part for part in side.values() if _size(part) >= _LONG_TEXT] for side in (self.removed, self.added)]
         for one, other in _same_shape(*sets):
-            if _at(one) in self.removed and _at(other) in self.added:
+            if _position(one) in self.removed and _position(other) in self.added:
                 self._join(one, other, self.renamed)
 
     def _alike(
@@ -204,7 +204,7 @@ class _Pools:
         score = symbol_similarity(before, after)
         if before.kind in TYPE_KINDS and after.kind in TYPE_KINDS:
             sets = [
-                {part.name for part in side.get(_at(symbol), ())}
+                {part.name for part in side.get(_position(symbol), ())}
                 for side, symbol in ((self._old, before), (self._new, after))
             ]
             common = len(sets[0] & sets[1])
@@ -233,11 +233,13 @@ def _by_parent(side: Iterable[ComparableSymbol]) -> dict[tuple[str, int], list[C
     return found
 
 
-def _inside(side: Mapping[tuple[str, int], list[ComparableSymbol]], around: ComparableSymbol) -> list[ComparableSymbol]:
+def _descendants(
+    side: Mapping[tuple[str, int], list[ComparableSymbol]], around: ComparableSymbol
+) -> list[ComparableSymbol]:
     """Return everything inside of a symbol; parents come before their members."""
-    found = list(side.get(_at(around), ()))
+    found = list(side.get(_position(around), ()))
     for part in found:
-        found += side.get(_at(part), ())
+        found += side.get(_position(part), ())
     return found
 
 

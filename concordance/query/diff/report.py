@@ -221,7 +221,7 @@ def _items(rows: list[ChangeRow]) -> list[Item]:
     small: dict[str, list[ChangeRow]] = {}
     alone: list[ChangeRow] = []
     for row in rows:
-        around = _around(row, whole)
+        around = _enclosing_change(row, whole)
         if around:
             inside[around] += 1
         elif row.change in ("added", "removed") and row.kind in _SMALL_KINDS:
@@ -236,7 +236,7 @@ def _items(rows: list[ChangeRow]) -> list[Item]:
     return items
 
 
-def _around(row: ChangeRow, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
+def _enclosing_change(row: ChangeRow, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
     """Return the added or removed definition that contains another one."""
     if row.change not in ("added", "removed"):
         return None
@@ -252,7 +252,7 @@ def _around(row: ChangeRow, whole: set[tuple[str, str]]) -> tuple[str, str] | No
 def _line(row: ChangeRow, inside: int) -> list[Piece]:
     before, after = row.before or {}, row.after or {}
     name: list[Piece] = [f"{row.kind} ", Strong(row.qualified)]
-    where: list[Piece] = [_where(before, after)]
+    where: list[Piece] = [_place_words(before, after)]
     if row.change in ("added", "removed"):
         within = f", with {count_noun(inside, 'definition')} in it" if inside else ""
         signature = str((after or before).get("signature", ""))
@@ -266,7 +266,7 @@ def _line(row: ChangeRow, inside: int) -> list[Piece]:
     return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *where]
 
 
-def _where(before: rows.ChangePlace, after: rows.ChangePlace) -> str:
+def _place_words(before: rows.ChangePlace, after: rows.ChangePlace) -> str:
     if before and after and before["line"] != after["line"]:
         return f" (line {before['line']} → {after['line']})"
     return f" (line {(after or before)['line']})"

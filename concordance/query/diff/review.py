@@ -195,7 +195,7 @@ def _references(index: Index, report: DiffReport, changed: list[_ChangedName], n
             rows += answer.rows
             if answer.total > _MAX_REFERENCES:
                 notes.append(f"Of {answer.total:,} references to {one.name}, {_MAX_REFERENCES:,} were looked at.")
-        rows += _named(index, one) if one.change in ("removed", "renamed") else []
+        rows += _lines_naming(index, one) if one.change in ("removed", "renamed") else []
         rows.sort(key=lambda row: (category_rank(index.category_of(str(row["path"]))), row["path"], row["line"]))
         for row in rows:
             path, line = str(row["path"]), int(str(row["line"]))
@@ -221,7 +221,7 @@ def _changed_ranges(report: DiffReport) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _named(index: Index, changed: _ChangedName) -> Iterator[Row]:
+def _lines_naming(index: Index, changed: _ChangedName) -> Iterator[Row]:
     """Yield the lines of other files that name a definition which is gone: files that import its file, or that the
     linker knows no definition for."""
     last = re.split(r"\.|::", changed.name)[-1]

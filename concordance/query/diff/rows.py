@@ -65,7 +65,13 @@ def _file(pair: FilePair) -> ChangeRow:
         read = after or before
         assert read is not None  # noqa: S101 - it is on at least one side
         return ChangeRow(
-            "removed" if after is None else "added", _kind(read.file), read.file.path, "", old, new, _why(read.file)
+            "removed" if after is None else "added",
+            _kind(read.file),
+            read.file.path,
+            "",
+            old,
+            new,
+            _change_reason(read.file),
         )
     moved = before.file.path != after.file.path
     why = ""
@@ -94,7 +100,7 @@ def _state(file: File) -> str:
     return str(file.skip).replace("_", " ") if file.skip else "text"
 
 
-def _why(file: File) -> str:
+def _change_reason(file: File) -> str:
     return file.note if file.skip else ""
 
 

@@ -48,7 +48,7 @@ def pair_symbols(
                 pairs.append(pair)
                 waiting.append((pair[0].place, pair[1].place))
     gone, come = {pair[0].place for pair in pairs}, {pair[1].place for pair in pairs}
-    inside = [_below(side, root) for side, root in zip((before, after), roots, strict=True)]
+    inside = [_descendants(side, root) for side, root in zip((before, after), roots, strict=True)]
     return PairedSymbols(
         pairs,
         [symbol for symbol in inside[0] if symbol.place not in gone],
@@ -56,7 +56,7 @@ def pair_symbols(
     )
 
 
-def _below(side: Sequence[ComparableSymbol], root: int) -> list[ComparableSymbol]:
+def _descendants(side: Sequence[ComparableSymbol], root: int) -> list[ComparableSymbol]:
     """Return everything inside of a symbol, at any depth; parents come before their members."""
     if root < 0:
         return list(side)

@@ -55,12 +55,12 @@ def comparable_symbols(
 ) -> list[ComparableSymbol]:
     """Return all symbols of a file; `tests` are the positions of those that are tests."""
     lines = split_lines(text)
-    covered = _inside(facts.symbols)
+    covered = _covered_lines(facts.symbols)
     separator = separator_of(language)
     found = []
     for place, symbol in enumerate(facts.symbols):
         whole = lines[symbol.start_line - 1 : symbol.end_line]
-        own = _own(symbol, lines, covered.get(place, ()), language)
+        own = _own_text(symbol, lines, covered.get(place, ()), language)
         found.append(
             ComparableSymbol(
                 path,
@@ -87,7 +87,7 @@ def comparable_symbols(
     return found
 
 
-def _inside(symbols: Sequence[Symbol]) -> dict[int, list[tuple[int, int]]]:
+def _covered_lines(symbols: Sequence[Symbol]) -> dict[int, list[tuple[int, int]]]:
     """Return the ranges of lines that the symbols directly inside of each symbol cover; -1 is the file."""
     found: dict[int, list[tuple[int, int]]] = {}
     for symbol in symbols:
@@ -112,7 +112,7 @@ def outside(facts: FileFacts, text: str, language: str) -> int:
     """Return a digest of the code outside of symbols, imports and the file's own documentation."""
     lines = split_lines(text)
     taken = bytearray(len(lines) + 2)
-    for first, last in _inside(facts.symbols).get(-1, ()):
+    for first, last in _covered_lines(facts.symbols).get(-1, ()):
         taken[first : last + 1] = b"\1" * (min(last, len(lines)) - first + 1)
     for imported in facts.imports:
         taken[min(imported.line, len(lines))] = 1
@@ -125,7 +125,7 @@ def split_lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def _own(symbol: Symbol, lines: Sequence[str], covered: Iterable[tuple[int, int]], language: str) -> str:
+def _own_text(symbol: Symbol, lines: Sequence[str], covered: Iterable[tuple[int, int]], language: str) -> str:
     """Return the text of a symbol after its signature, without inner symbols and without its documentation."""
     taken = {number for first, last in covered for number in range(max(first, symbol.line), last + 1)}
     whole = lines[symbol.line - 1 : symbol.end_line]

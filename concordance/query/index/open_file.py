@@ -201,7 +201,7 @@ class OpenFile:
         if name not in self._names:
             return []
         wanted, bound = self._names.index(name), self._columns[2]
-        return [place for place in _all(self._columns[0], wanted) if bound[place] == scope + 1]
+        return [place for place in _places_of(self._columns[0], wanted) if bound[place] == scope + 1]
 
     def around(self, scope: int) -> int:
         """Return the position of the innermost symbol that contains a scope; -1 for the file itself."""
@@ -235,7 +235,7 @@ class OpenFile:
     def linked_targets(self, expression: int) -> list[LinkedTarget]:
         """Return the possible targets of an expression, best first."""
         self._source.reads.note(Aspect.RESOLVED, self.path)
-        return [self._linked_target(row) for row in _all(self._linked_expressions, expression)]
+        return [self._linked_target(row) for row in _places_of(self._linked_expressions, expression)]
 
     def expressions_linked_to(self, targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
         """Return the expressions that refer to the given targets with at least this trust, each with its best claim."""
@@ -291,7 +291,7 @@ class OpenFile:
         """The ids of the names that imports bring in, by the number of the import."""
         found: dict[int, int] = {}
         left = unpack_column(self.flow.left)
-        for expression in _all(array("B", self.flow.op), int(Op.IMPORT)):
+        for expression in _places_of(array("B", self.flow.op), int(Op.IMPORT)):
             row = bisect_left(self._linked_expressions, expression)
             if row < len(self._targets) and self._linked_expressions[row] == expression:
                 found[left[expression]] = self._targets[row]
@@ -349,11 +349,11 @@ def innermost_symbol(symbols: Sequence[Symbol], line: int) -> int:
 def _all_of(column: array[int], values: frozenset[int]) -> list[int]:
     """Return the ascending positions of the given values in a column."""
     if len(values) < 5:
-        return sorted(place for value in values for place in _all(column, value))
+        return sorted(place for value in values for place in _places_of(column, value))
     return [place for place, value in enumerate(column) if value in values]
 
 
-def _all(column: array[int], value: int) -> list[int]:
+def _places_of(column: array[int], value: int) -> list[int]:
     """Return the ascending positions of a value in a column."""
     found = []
     place = -1

@@ -123,7 +123,7 @@ class BlockParser:
             if margin < 0 or indent < margin:
                 margin = indent
             if indent > margin and blocks:
-                at = self._deeper(lines, at, margin, blocks)
+                at = self._indented_block(lines, at, margin, blocks)
             else:
                 at = self._open(lines, at, indent, text, blocks)
         self._depth -= 1
@@ -198,7 +198,7 @@ class BlockParser:
             output += [quote_block(inside)] if inside else []
         return end
 
-    def _deeper(self, lines: Sequence[str], at: int, margin: int, output: list[MarkdownBlock]) -> int:
+    def _indented_block(self, lines: Sequence[str], at: int, margin: int, output: list[MarkdownBlock]) -> int:
         """Parse a block that is indented more than its surroundings: code, or indented text."""
         end = block_end(lines, at, margin)
         block = list(lines[at:end])
@@ -292,7 +292,7 @@ class BlockParser:
             if text.endswith("::") and self.dialect.rest:
                 output += self._literal(lines[first:end])
                 return end
-            return self._deeper(lines, first, indent, output)
+            return self._indented_block(lines, first, indent, output)
         key, inline = head
         is_empty = not any(line.strip() for line in lines[at + 1 : end])
         if is_empty and not inline:

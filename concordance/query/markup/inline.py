@@ -123,10 +123,10 @@ class InlineReader:
             before = text[at : match.start()]
             if match.lastgroup == "link" and before.endswith("!"):  # an image, shown as a link
                 before = before[:-1]
-            pieces.append(self._plain(before))
+            pieces.append(self._plain_with_calls(before))
             pieces.append(_CONVERTERS[match.lastgroup or ""](self, match))
             at = match.end()
-        pieces.append(self._plain(text[at:]))
+        pieces.append(self._plain_with_calls(text[at:]))
         return "".join(pieces)
 
     def paragraph(self, text: str) -> str:
@@ -158,7 +158,7 @@ class InlineReader:
         self.refs.append(ref)
         return f"\0{len(self.refs) - 1}\0"
 
-    def _plain(self, text: str) -> str:
+    def _plain_with_calls(self, text: str) -> str:
         if self.calls and ("()" in text or "::" in text):
             pieces = []
             at = 0
@@ -212,12 +212,12 @@ class InlineReader:
         return escape_text(shown) if as_text and (titled or kind == "term") else code(shown)
 
     def _strong(self, match: re.Match[str]) -> str:
-        return f"**{self._within(match['heavy'])}**"
+        return f"**{self._emphasised(match['heavy'])}**"
 
     def _emphasis(self, match: re.Match[str]) -> str:
-        return f"*{self._within(match['light'])}*"
+        return f"*{self._emphasised(match['light'])}*"
 
-    def _within(self, text: str) -> str:
+    def _emphasised(self, text: str) -> str:
         """Convert emphasised text: code in it stays code, the rest is escaped."""
         pieces = [
             code(part) if place % 2 else escape_text(part) for place, part in enumerate(re.split(r"`+([^`]+)`+", text))

@@ -199,7 +199,7 @@ class ImportOrigins:
         self._values = unpack_column(flow.bound_value)
 
     @cached_property
-    def _first(self) -> dict[int, int]:
+    def _first_bindings(self) -> dict[int, int]:
         """The first binding of each variable, as a row of the flow."""
         found: dict[int, int] = {}
         for row, variable in enumerate(unpack_column(self.file.flow.bound_variable)):
@@ -221,7 +221,7 @@ class ImportOrigins:
                 if left in followed:  # `x = x`
                     return None
                 followed.add(left)
-                bound = self._first.get(left, -1)
+                bound = self._first_bindings.get(left, -1)
                 expression = self._values[bound] if bound >= 0 else -1
             elif op in (Op.IMPORT, Op.PACKAGE):
                 row = self.file.import_targets[left][0]
@@ -248,7 +248,7 @@ class ImportOrigins:
                 package = f" ({target.package})" if target is not None and target.package else ""
                 return f"line {row.line} imports it from {row.module}: {origin or 'not linked'}{package}"
             if op == Op.NAME:
-                bound = self._first.get(self._left[expression], -1)
+                bound = self._first_bindings.get(self._left[expression], -1)
                 expression = self._values[bound] if bound >= 0 else -1
             elif op in (Op.MEMBER, Op.CALL):
                 expression = self._left[expression]

@@ -37,7 +37,7 @@ def with_counterparts(index: Index, places: Iterable[SymbolPlace], warm: bool = 
         key = (place.name, _family(place), place.parent_key)
         if place.place >= 0 and key not in done and language_of(place.language).has_prototypes:
             done.add(key)
-            for other in _others(index, place, warm):
+            for other in _find_counterparts(index, place, warm):
                 found.setdefault(other.id, other)
     return list(found.values())
 
@@ -47,11 +47,11 @@ def cached_counterparts(index: Index, place: SymbolPlace) -> list[SymbolPlace]:
 
     Results are cached, because what a header declares is named everywhere.
     """
-    return _joined(index, str(place.id))
+    return _counterparts_by_id(index, str(place.id))
 
 
 @memoised(1 << 15)
-def _joined(index: Index, identity: str) -> list[SymbolPlace]:
+def _counterparts_by_id(index: Index, identity: str) -> list[SymbolPlace]:
     place = index.facts.place(int(identity))
     return with_counterparts(index, [place], warm=True) if place is not None else []
 
@@ -66,7 +66,7 @@ def class_of_constructor(index: Index, place: SymbolPlace) -> SymbolPlace:
     return min(classes, key=lambda symbol: (symbol.path != place.path, symbol.declaration), default=place)
 
 
-def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
+def _find_counterparts(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     """Return the other definitions and declarations of a symbol, definitions first."""
     parent_names = split_key(place.parent_key)
     if warm:
@@ -82,7 +82,9 @@ def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
         same = [other for other in same if other.path == place.path]
     if place.kind in FUNCTION_KINDS:
         same = [
-            other for other in same if _fits(mine, _symbol(index, other), other.path == place.path, bool(parent_names))
+            other
+            for other in same
+            if _is_visible_and_fits(mine, _symbol(index, other), other.path == place.path, bool(parent_names))
         ]
     return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
 
@@ -100,6 +102,6 @@ def _symbol(index: Index, place: SymbolPlace) -> Symbol:
     return index.open_file(place.path).symbols[place.place]
 
 
-def _fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:
+def _is_visible_and_fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:
     hidden = "static" in other.modifiers and not member and not same_file
     return not hidden and len(mine.parameters) == len(other.parameters)

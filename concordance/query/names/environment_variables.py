@@ -63,11 +63,11 @@ def definition_rows(index: Index, name: str) -> list[Row]:
         best = [place for place in found if place.row.says == says]
         if best:
             kind = variable_kind(found)
-            return [_defined(name, place, kind) for place in best]
+            return [_definition_row(name, place, kind) for place in best]
     return []
 
 
-def _defined(name: str, place: VariablePlace, kind: str) -> Row:
+def _definition_row(name: str, place: VariablePlace, kind: str) -> Row:
     return {
         "path": place.path, "line": place.end.line, "col": place.end.col, "name": name, "qualified": name, "kind": kind,
         "trust": Trust(place.row.trust).name.lower(), "by": f"{place.row.says} it: {place.row.by}", "via": [],

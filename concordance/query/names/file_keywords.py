@@ -326,7 +326,7 @@ def names_in_samples(lines: Sequence[str], is_defined: Callable[[str], bool]) ->
     code = list(_code(lines))
     if not code:
         return {}
-    bound = _bound(line for _, line in code)
+    bound = _names_bound(line for _, line in code)
     taken = bound | names_by_spelling("\n".join(line for _, line in code)).keys()
     found: FoundNames = {}
     for number, line in code:
@@ -337,7 +337,7 @@ def names_in_samples(lines: Sequence[str], is_defined: Callable[[str], bool]) ->
     return found
 
 
-def _bound(code: Iterable[str]) -> set[str]:
+def _names_bound(code: Iterable[str]) -> set[str]:
     """Return the names that code samples import or define."""
     found: set[str] = set()
     is_open = False

@@ -45,7 +45,7 @@ class TrailFinder:
         if op == Op.MEMBER:
             return self._of_member(file, left, flow.names[right], depth + 1)
         if op == Op.IMPORT:
-            return self._through(file, left, depth + 1)
+            return self._follow_import(file, left, depth + 1)
         if op == Op.PACKAGE:
             claims = file.linked_targets(expression)
             return self._arrived(claims[0].target if claims else 0, ((file.path, flow.imports[left].line),))
@@ -109,7 +109,7 @@ class TrailFinder:
         found = self.of_name(owner.path, name, depth)
         return ImportTrail(found.target, hops + found.hops) if found else None
 
-    def _through(self, file: OpenFile, number: int, depth: int) -> ImportTrail | None:
+    def _follow_import(self, file: OpenFile, number: int, depth: int) -> ImportTrail | None:
         """Follow an import."""
         row, target, named = file.imports[number]
         hop = ((file.path, row.line),)

@@ -57,7 +57,7 @@ class MentionedNames:
         return {symbol.key: place for place, symbol in enumerate(self.about.symbols)}
 
     @cached_property
-    def _inside(self) -> dict[tuple[str, str], int]:
+    def _members_by_name(self) -> dict[tuple[str, str], int]:
         """What each definition contains, by its key and by name; methods in Go are written outside of their type."""
         found: dict[tuple[str, str], int] = {}
         for place, symbol in enumerate(self.about.symbols):
@@ -65,7 +65,7 @@ class MentionedNames:
         return found
 
     @cached_property
-    def _used(self) -> dict[str, list[int]]:
+    def _used_by_name(self) -> dict[str, list[int]]:
         """What the file uses of others, by name."""
         found: dict[str, list[int]] = {}
         for inside in self.about.uses.values():
@@ -96,10 +96,14 @@ class MentionedNames:
         place = self._qualified.get(bare, self._qualified.get(".".join(parts[-2:])))
         if place is not None:
             return self.about.own(place, name)
-        used = self._used.get(parts[-1], [])
-        return self.about.ref(used[0])._replace(label=name) if len(used) == 1 and self._fits(used[0], parts) else None
+        used = self._used_by_name.get(parts[-1], [])
+        return (
+            self.about.ref(used[0])._replace(label=name)
+            if len(used) == 1 and self._qualifier_fits(used[0], parts)
+            else None
+        )
 
-    def _fits(self, identity: int, parts: list[str]) -> bool:
+    def _qualifier_fits(self, identity: int, parts: list[str]) -> bool:
         """True if the qualifier of a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
         index = self.about.index
         around = {*split_key(index.keys[identity])[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
@@ -108,11 +112,11 @@ class MentionedNames:
     def _of_bare_name(self, name: str, documented: int) -> Ref | None:
         symbols = self.about.symbols
         is_in_class = False
-        for key, place in self._around(documented):
+        for key, place in self._enclosing(documented):
             if place >= 0 and _has_parameter(symbols[place], name):
                 return None
             is_class = place >= 0 and symbols[place].kind in TYPE_KINDS
-            inner = self._inside.get((key, name))
+            inner = self._members_by_name.get((key, name))
             is_of_outer_class = is_class and is_in_class
             if inner is not None and (not is_of_outer_class or symbols[inner].kind in TYPE_KINDS):
                 return self.about.own(inner)
@@ -126,10 +130,10 @@ class MentionedNames:
         own = self._top_level.get(name)
         if own is not None:
             return self.about.own(own)
-        used = [one for one in self._used.get(name, ()) if self._is_top_level_elsewhere(one)]
+        used = [one for one in self._used_by_name.get(name, ()) if self._is_top_level_elsewhere(one)]
         return self.about.ref(used[0]) if len(used) == 1 else None
 
-    def _around(self, place: int) -> Iterator[tuple[str, int]]:
+    def _enclosing(self, place: int) -> Iterator[tuple[str, int]]:
         """Yield a definition and those around it, innermost first: keys and positions; -1 if it is in another file."""
         if place >= 0:
             key = self.about.symbols[place].key

@@ -195,30 +195,30 @@ def _by_id(index: Index, question: str) -> list[Resolution]:
 
 
 def _by_name(index: Index, question: str) -> list[_Match]:
-    parts = _parts(question)
+    parts = _split_question(question)
     whole = [_Match(place, 1) for place in index.facts.symbols_named(question)]
     if len(parts) < 2:
         matches = whole or [_Match(place, 1) for place in index.facts.symbols_named(parts[0])] if parts else whole
-        return _sorted(matches) or _modules(index, parts, ".")
+        return _sort_matches(matches) or _modules(index, parts, ".")
     separator = "::" if "::" in question else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
     matches = _with_public_names(index, parts, matches) if separator == "." else matches
-    matches = matches or _inherited(index, parts, separator) or _below(index, parts)
+    matches = matches or _inherited(index, parts, separator) or _only_below(index, parts)
     matches = matches or _modules(index, parts, separator)
     best: dict[int, _Match] = {}
     for match in matches:
         had = best.get(match.place.id)
         if had is None or match.group < had.group:
             best[match.place.id] = match
-    return _sorted([_rank_by_separator(match, separator) for match in best.values()])
+    return _sort_matches([_rank_by_separator(match, separator) for match in best.values()])
 
 
-def _parts(question: str) -> list[str]:
+def _split_question(question: str) -> list[str]:
     """Split a qualified name into its parts."""
     text = question.strip().removesuffix("()")
     before, operator, sign = text.partition("operator")
     if operator and sign and not (sign[0].isalnum() or sign[0] == "_"):  # its symbol may contain any character
-        return [*filter(None, _parts(before)), operator + sign]
+        return [*filter(None, _split_question(before)), operator + sign]
     while _TEMPLATE.search(text):
         text = _TEMPLATE.sub("", text)
     return [part for part in re.split(r"::|\.", text) if part]
@@ -229,7 +229,7 @@ def _rank_by_separator(match: _Match, separator: str) -> _Match:
     return match if separator_of(match.place.language) == separator else match._replace(group=match.group + 10)
 
 
-def _sorted(matches: Iterable[_Match]) -> list[_Match]:
+def _sort_matches(matches: Iterable[_Match]) -> list[_Match]:
     """Sort matches, best first."""
 
     def key(match: _Match) -> tuple[object, ...]:
@@ -298,7 +298,7 @@ def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
         if separator_of(language) == separator and _ends(_module_of(path), parts):
             place = SymbolPlace(identity, "", "file", path, -1, 1, False, 1, True, "", language, category)
             found.append(_Match(place, 0))
-    return _sorted(found)
+    return _sort_matches(found)
 
 
 def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
@@ -350,7 +350,7 @@ def _inherited(index: Index, parts: list[str], separator: str) -> list[_Match]:
     return []
 
 
-def _below(index: Index, parts: list[str]) -> list[_Match]:
+def _only_below(index: Index, parts: list[str]) -> list[_Match]:
     """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
     heads, found = parts[:-1], []
     for place in index.facts.symbols_named(parts[-1]):
@@ -385,7 +385,7 @@ _BOUND = ("binds", "declares")
 
 
 def _unknown(index: Index, question: str) -> UnknownName:
-    parts = _parts(question)
+    parts = _split_question(question)
     file = index.facts.file(question)
     if file is not None and file.skip == Skip.SUBMODULE:
         return UnknownName(f"{question} is another repository", "Ask in that repository")
@@ -401,7 +401,7 @@ def _unknown(index: Index, question: str) -> UnknownName:
     if line is not None:
         return UnknownName(f"no definition begins at {path}:{line['line']}", "For a name on that line: PATH:LINE:COL")
     last = parts[-1] if parts else question
-    there = _sorted(_Match(place, 1) for place in index.facts.symbols_named(last)) if len(parts) > 1 else []
+    there = _sort_matches(_Match(place, 1) for place in index.facts.symbols_named(last)) if len(parts) > 1 else []
     if there:
         listed = ", ".join(
             f"{match.place.path}#{'.'.join([*split_key(match.place.parent_key), last])}" for match in there[:3]

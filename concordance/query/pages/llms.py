@@ -51,7 +51,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 def _blocks(index: Index) -> Iterator[Block]:
     root = folders(index).all[""]
-    yield Quote([Text([_plain(describe_folder(index, "")) or count_noun(root.count, "file")])])
+    yield Quote([Text([_plain_text(describe_folder(index, "")) or count_noun(root.count, "file")])])
     yield Text([
         f"{_size(root)}: {file_counts_in_words(root)}. Every file, folder and name is documented from its source, with "
         "file and line. A link is followed by the size of what its page describes. The page of a file is at its path "
@@ -69,7 +69,7 @@ def _blocks(index: Index) -> Iterator[Block]:
         _link(
             chapter.folder or name_of(index), Ref(To.BOOK, chapter.name),
             f"{chapter_sections.size_in_words(index, chapter)}. "
-            f"{_plain(chapter_sections.chapter_summary(index, chapter))}",
+            f"{_plain_text(chapter_sections.chapter_summary(index, chapter))}",
         )
         for chapter in plan(index).ordered
     ])  # fmt: skip
@@ -80,7 +80,7 @@ def _blocks(index: Index) -> Iterator[Block]:
             _link(
                 folder.path,
                 Ref(To.INDEX, folder.path),
-                f"{_size(folder)}. {_plain(describe_folder(index, folder.path))}",
+                f"{_size(folder)}. {_plain_text(describe_folder(index, folder.path))}",
             )
             for folder in inner
         ])  # fmt: skip
@@ -100,7 +100,7 @@ def _size(folder: Folder) -> str:
     return f"{count_noun(folder.count, 'file')}, {count_noun(folder.lines, 'line')}"
 
 
-def _plain(pieces: Pieces) -> str:
+def _plain_text(pieces: Pieces) -> str:
     """Return the plain text of pieces, on one line."""
     words = []
     for piece in pieces:

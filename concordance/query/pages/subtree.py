@@ -42,7 +42,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     count = defined.kinds.total()
     whole = count <= _MAX_LISTED_SYMBOLS
     listed = below if whole else [file for file in below if file.path.rpartition("/")[0] == subject]
-    parts = _parts(index, listed)
+    parts = _split_files(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
     blocks: list[Block] = [_summary(folder, defined)]
     ranked = definitions_table(index, defined.used_symbols[: _rows_of_ranking(count)], subject)
@@ -60,7 +60,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         yield Page(Ref(To.SUBTREE, subject, part=number), [*title, f", {_span(part)}"], page)
 
 
-def _parts(index: Index, files: list[CensusFile]) -> list[list[CensusFile]]:
+def _split_files(index: Index, files: list[CensusFile]) -> list[list[CensusFile]]:
     """Return the files that define something from A to Z, split into parts that fit on a page."""
     parts: list[list[CensusFile]] = []
     size = 0
@@ -152,11 +152,11 @@ def _used_outside(index: Index, below: list[CensusFile], count: int) -> list[Blo
     outside = [one for one in counts if owners[one] not in inside and census.kind_of(one)]
     limit = _rows_of_ranking(count)
     least = min(nlargest(limit, (counts[one] for one in outside)), default=0)  # the others are not compared by name
-    rows = most_used((_used(index, one, counts[one]) for one in outside if counts[one] >= least), limit)
+    rows = most_used((_used_definition(index, one, counts[one]) for one in outside if counts[one] >= least), limit)
     return [Heading(2, ["Used"]), *definitions_table(index, rows)] if rows else []
 
 
-def _used(index: Index, identity: int, times: int) -> UsedDefinition:
+def _used_definition(index: Index, identity: int, times: int) -> UsedDefinition:
     return UsedDefinition(
         -times, index.census.name_of(identity), *index.order_of(identity), index.census.kind_of(identity), identity
     )

@@ -110,7 +110,7 @@ def _raising(index: Index, request: SearchRequest) -> list[SearchResult]:
         opened = index.open_file(raised.path)
         line = (opened.line(raised.end.line) or "").strip()[:MAX_LINE_LENGTH]
         spot = SearchResult(raised.path, raised.end.line, "", FILE, _RAISED + raised.share, line)
-        found.append(_around(index, opened, spot, request.kinds))
+        found.append(_with_symbol(index, opened, spot, request.kinds))
     return found
 
 
@@ -261,7 +261,7 @@ def _by_words(index: Index, request: SearchRequest, listed: Container[str] = ())
         if row.path in lines:
             opened = index.open_file(row.path)
             line, snippet = _best_line(index, opened, asked, lines[row.path])
-            rows[place] = _around(index, opened, row._replace(line=line, snippet=snippet), request.kinds)
+            rows[place] = _with_symbol(index, opened, row._replace(line=line, snippet=snippet), request.kinds)
     return rows
 
 
@@ -290,7 +290,7 @@ def _best_line(index: Index, opened: OpenFile, query: ranking.SearchQuery, hit: 
     if len(query.weight) <= 4:
         scored += [
             (says(symbol.line) + _defines(index, query, symbol), -symbol.line)
-            for symbol in _named(opened, list(query.weight))
+            for symbol in _best_named(opened, list(query.weight))
             if symbol.line <= len(lines)
         ]
     most, place = max(scored, default=(0.0, -1))
@@ -298,7 +298,7 @@ def _best_line(index: Index, opened: OpenFile, query: ranking.SearchQuery, hit: 
     return number, lines[number - 1].strip()[:MAX_LINE_LENGTH]
 
 
-def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
+def _best_named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
     """Return the symbols whose names contain the most of the words; among equals, the shortest names come first."""
     any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
     counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.defined if any_of(s.name)]
@@ -317,7 +317,7 @@ def _fit(index: Index, query: ranking.SearchQuery, text: str) -> float:
     return sum(query.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
-def _around(index: Index, opened: OpenFile, result: SearchResult, kinds: frozenset[str]) -> SearchResult:
+def _with_symbol(index: Index, opened: OpenFile, result: SearchResult, kinds: frozenset[str]) -> SearchResult:
     """Add the innermost symbol that contains a result, unless files are asked for."""
     if FILE in kinds:
         return result
@@ -364,17 +364,17 @@ def _quoting(index: Index, request: SearchRequest, phrases: list[str]) -> list[S
     for path in matching:
         opened = index.open_file(path)
         lines = opened.lines() or []
-        quotes = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
+        quotes = [_first_line(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(quotes) and len(found) < request.limit:
             spot = SearchResult(
                 path, quotes[0], "", FILE, scores.get(path, 0.0), lines[quotes[0] - 1].strip()[:MAX_LINE_LENGTH]
             )
-            spot = _around(index, opened, spot, request.kinds)
+            spot = _with_symbol(index, opened, spot, request.kinds)
             found += [spot] if request.has(spot.kind) else []
     return found
 
 
-def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
+def _first_line(lines: list[str], phrase: str, starts: list[int]) -> int:
     """Return the first line of the given passages that contains a phrase; 0 if none does."""
     wanted = " ".join(phrase.lower().split())
     for start in sorted(starts):

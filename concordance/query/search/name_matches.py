@@ -271,7 +271,7 @@ class _Matcher:
         category = Category.SOURCE if is_folder else self.index.category_of(path)
         kind = FOLDER if is_folder else FILE
         depth = _DOCUMENT_DEPTH if category == Category.DOCUMENTATION else _DEPTH
-        score = points * self._worth(kind, category, path) * depth ** path.count("/")
+        score = points * self._kind_factor(kind, category, path) * depth ** path.count("/")
         self._add(SearchResult(path, line or 1, "", kind, score, ""))
 
     def _titles(self) -> None:
@@ -279,7 +279,7 @@ class _Matcher:
         for kind in kinds_with("titled"):
             for subject, title, path, line in kind.titled(self.index, self.request.question):
                 points = self.words.points(title.rpartition("::")[2], "", path)
-                score = points * self._worth(Kind.OPERATOR, self.index.category_of(path), path)
+                score = points * self._kind_factor(Kind.OPERATOR, self.index.category_of(path), path)
                 if self.request.covers(path):
                     self._add(SearchResult(path, line, subject, kind.TO, score, "", title))
 
@@ -304,8 +304,8 @@ class _Matcher:
         scope = name[: -len(symbol.name)] if name.endswith(symbol.name) else ""
         points = self.words.points(symbol.name, scope, path)
         if points:
-            score = points * self._worth(symbol.kind, self.index.category_of(path), path)
-            score *= self._standing(path, symbol.key, symbol.public, symbol.declaration)
+            score = points * self._kind_factor(symbol.kind, self.index.category_of(path), path)
+            score *= self._visibility_factor(path, symbol.key, symbol.public, symbol.declaration)
             shown = public_name(self.index, path, symbol.key) or name
             self._add(SearchResult(path, symbol.line, name, symbol.kind, score, "", shown))
 
@@ -320,8 +320,8 @@ class _Matcher:
                 share = match * (min(1.0, len(self.words.typed[0]) / len(place.name)) ** 0.5 if match == _BEGINS else 1)
             else:
                 share = self.words.points(place.name, name[: -len(place.name)], place.path)
-            score = share * self._worth(place.kind, place.category, place.path)
-            score *= self._standing(place.path, place.key, place.public, place.declaration)
+            score = share * self._kind_factor(place.kind, place.category, place.path)
+            score *= self._visibility_factor(place.path, place.key, place.public, place.declaration)
             result = SearchResult(place.path, place.line, name, place.kind, score, "", display_name(self.index, place))
             self._add(result)
 
@@ -334,7 +334,7 @@ class _Matcher:
 
     # --- what a candidate is
 
-    def _worth(self, kind: str, category: str, path: str) -> float:
+    def _kind_factor(self, kind: str, category: str, path: str) -> float:
         """Return the factor for what a candidate is, and for where it is."""
         factor = 1.0 if category == Category.TEST and self.words.wants_tests else _CATEGORIES.get(category, 0.4)
         if self.words.is_asking and category == Category.DOCUMENTATION:
@@ -342,7 +342,7 @@ class _Matcher:
         of_kind = 1.0 if self.request.kinds else _KINDS.get(kind, 0.5)
         return factor * of_kind * (1 + _CENTRAL * self.index.ranks.get(path, 0.0))
 
-    def _standing(self, path: str, key: str, is_public: bool, is_declared: bool) -> float:
+    def _visibility_factor(self, path: str, key: str, is_public: bool, is_declared: bool) -> float:
         """Return the factor for how a definition is seen from outside."""
         if is_public and not _INTERNAL.search(key):
             imported = self.index.language_of(path) != "python" or public_name(self.index, path, key)

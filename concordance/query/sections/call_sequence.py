@@ -52,7 +52,7 @@ def call_sequence(model: FileModel, centre: int) -> CallSequence | None:
     if not rows:
         return None
     place = min(rows)[-1]
-    steps = _ordered(model, place)
+    steps = _calls_in_order(model, place)
     return CallSequence(place, steps) if len(steps) > 2 else None
 
 
@@ -80,7 +80,7 @@ def _is_step(model: FileModel, place: int, target: int) -> bool:
     )
 
 
-def _ordered(model: FileModel, place: int) -> list[int]:
+def _calls_in_order(model: FileModel, place: int) -> list[int]:
     """Return what a function calls, each once, in the order of the text."""
     symbol, opened = model.symbols[place], model.opened
     offsets, starts = opened.columns[0], opened.starts

@@ -154,7 +154,7 @@ def subclass_blocks(model: FileModel, place: int) -> Iterator[Block]:
     found = sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)
     if found:
         yield Heading(2, ["Subclasses"])
-        below = _below(index, identity)
+        below = _subclass_count(index, identity)
         farther = f", and {below - len(found):,} more below them" if below > len(found) else ""
         yield Text([f"{count_noun(len(found), 'class', 'classes')} directly{farther}."])
         yield list_by_file(index, found)
@@ -164,7 +164,8 @@ def _bases(model: FileModel, place: int) -> Iterator[Block]:
     index, symbol = model.index, model.symbols[place]
     known = {split_key(index.keys[base])[-1] for base in model.bases.get(place, ()) if index.keys[base]}
     rows = [
-        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, model.ids.id_at(place))
+        Item([definition_link(index, base.id), *_place_words(base)])
+        for base in ancestors_of(index, model.ids.id_at(place))
     ]
     for written in symbol.bases:
         bare = written.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
@@ -174,12 +175,12 @@ def _bases(model: FileModel, place: int) -> Iterator[Block]:
         yield Items(rows)
 
 
-def _where(base: Ancestor) -> list[Piece]:
+def _place_words(base: Ancestor) -> list[Piece]:
     steps = "" if base.far == 1 else f", {base.far} levels above"
     return [f"{steps} in ", Ref(To.FILE, base.path, "", base.path)]
 
 
-def _below(index: Index, identity: int) -> int:
+def _subclass_count(index: Index, identity: int) -> int:
     """Return how many classes extend one, directly or indirectly."""
     seen: set[int] = set()
     left = [identity]
@@ -231,12 +232,12 @@ def list_by_file(index: Index, ids: Iterable[int]) -> Items:
         rows.setdefault(index.path_of(identity), []).append(identity)
     items = []
     for path, inside in rows.items():
-        refs: list[Piece] = [_named(index, identity) for identity in inside]
+        refs: list[Piece] = [_user_link(index, identity) for identity in inside]
         items.append(Item([Ref(To.FILE, path, "", path), ": ", *join_with_commas(refs)]))
     return Items(items)
 
 
-def _named(index: Index, identity: int) -> Piece:
+def _user_link(index: Index, identity: int) -> Piece:
     return ref_of(index, identity) if index.keys[identity] else "code outside of functions"
 
 

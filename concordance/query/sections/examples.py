@@ -82,8 +82,8 @@ def find_examples(index: Index, path: str) -> list[Example]:
     model = model_of(index, path)
     found: list[Example] = []
     left: dict[int, list[ExampleSite]] = {}
-    for place in _ordered(model):
-        own = _own(model, place)
+    for place in _symbols_by_use(model):
+        own = _doc_example(model, place)
         if own is not None:
             found.append(own)
         elif sites := _sites(model, place):
@@ -100,7 +100,7 @@ def find_examples(index: Index, path: str) -> list[Example]:
 def find_examples_of(index: Index, path: str, place: int, limit: int) -> list[Example]:
     """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
     model = model_of(index, path)
-    own = _own(model, place)
+    own = _doc_example(model, place)
     found = [own] if own is not None else []
     for site in _sites(model, place)[: limit + 1]:
         if len(found) < limit:
@@ -112,7 +112,7 @@ _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
 _PREFERRED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 
 
-def _ordered(model: FileModel) -> list[int]:
+def _symbols_by_use(model: FileModel) -> list[int]:
     """Return the public symbols with users or doctests: classes and functions first, then the most used."""
     users, symbols = model.users, model.symbols
     places = [
@@ -190,7 +190,7 @@ def _choose(sites: dict[int, list[ExampleSite]], limit: int) -> dict[str, list[i
     return found
 
 
-def _own(model: FileModel, place: int) -> Example | None:
+def _doc_example(model: FileModel, place: int) -> Example | None:
     """Return the example in a symbol's own documentation."""
     symbol = model.symbols[place]
     if ">>>" not in symbol.doc or model.lines is None:
@@ -264,7 +264,7 @@ def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tup
         row = file.row(row.receiver)
     found: Import | None = None
     for imported, target in file.import_targets:
-        if _bound(imported) == row.name or (imported.form and target is not None and path in target.paths):
+        if _bound_name(imported) == row.name or (imported.form and target is not None and path in target.paths):
             found = imported
             break
         if not imported.name and not imported.alias and imported.module.split(".")[0] == row.name:
@@ -273,7 +273,7 @@ def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tup
     return ([line], (found.line,)) if found is not None and line else ([], ())
 
 
-def _bound(imported: Import) -> str:
+def _bound_name(imported: Import) -> str:
     """Return the name that an import binds."""
     return imported.alias or imported.name or (imported.module if "." not in imported.module else "")
 

@@ -210,14 +210,14 @@ class _Names:
     def _definition(self, start: int) -> int:
         known = self._of_definition.get(start)
         if known is None:
-            known = self._of_definition[start] = self._defined(self._symbols[start])
+            known = self._of_definition[start] = self._definition_target(self._symbols[start])
         return known
 
-    def _defined(self, places: list[int]) -> int:
+    def _definition_target(self, places: list[int]) -> int:
         file, first = self.file, self.file.symbols[places[0]]
         if first.declaration:
             here = [self._own_place(place) for place in places]
-            found = self._first([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
+            found = self._best_first([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
             if found[0].place.id != here[0].id:
                 return self._new(self._goal(found))
         page = next((file.symbols[place] for place in places if place in self.paged), None)
@@ -279,11 +279,11 @@ class _Names:
             if target.target in self._places
         ]
         if targets:
-            known = self._new(self._goal(self._first(targets)))
+            known = self._new(self._goal(self._best_first(targets)))
         self._of_expression[expression] = known
         return known
 
-    def _first(self, resolutions: list[Resolution]) -> list[Resolution]:
+    def _best_first(self, resolutions: list[Resolution]) -> list[Resolution]:
         """Return resolutions in the order of `define`; definitions are looked up only if there may be one elsewhere."""
         index = self.index
         for resolution in resolutions:
@@ -306,7 +306,7 @@ class _Names:
     # variables, and names from outside
 
     @cached_property
-    def _bound(self) -> dict[tuple[int, int], int]:
+    def _first_bindings(self) -> dict[tuple[int, int], int]:
         """The first occurrence that binds each name in each scope; scopes are numbered from one."""
         file = self.file
         _, names, _, bounds = file.columns
@@ -318,7 +318,7 @@ class _Names:
 
     def _local(self, bound: int, word: int) -> tuple[int, int]:
         """Return the target of a variable that is not a symbol: its first binding, and the offset of that."""
-        file, first = self.file, self._bound.get((bound, word), -1)
+        file, first = self.file, self._first_bindings.get((bound, word), -1)
         goal = -1
         if first >= 0 and file.roles[first] != _IMPORT:
             kind = local_kind(file, bound - 1, file.columns[2][word])

@@ -103,7 +103,7 @@ class _Definition:
         if number == 1:
             return Page(ref, title, list(self._blocks()))
         back = Ref(To.DEFINITION, self.model.path, self.symbol.key, self.name)
-        blocks: list[Block] = [Text(["Further uses of ", back, "."]), *self._parts(number), *self._uses(number)]
+        blocks: list[Block] = [Text(["Further uses of ", back, "."]), *self._page_blocks(number), *self._uses(number)]
         return Page(ref, [*title, f", uses, part {number} of {len(self.files)}"], blocks)
 
     def _blocks(self) -> Iterator[Block]:
@@ -121,7 +121,7 @@ class _Definition:
         yield from self._namesakes()
         yield Heading(2, ["Uses"])
         yield from self._count_sentence()
-        yield from self._parts(1)
+        yield from self._page_blocks(1)
         yield from self._uses(1)
 
     # --- the definition itself
@@ -225,7 +225,7 @@ class _Definition:
         sentence = add_unresolved_note(self.index, sentence, [self.symbol.name], "uses")
         yield Text([f"{sentence[0].upper()}{sentence[1:]}."])
 
-    def _parts(self, number: int) -> Iterator[Block]:
+    def _page_blocks(self, number: int) -> Iterator[Block]:
         if len(self.files) > 1:
             refs: list[Piece] = []
             for other in range(1, len(self.files) + 1):

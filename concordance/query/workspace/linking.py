@@ -89,7 +89,7 @@ class WorkspaceLinks:
         if not required and len(repositories) > 1:
             by = f"one of {len(repositories)} repositories with a module {module}"
             return [target._replace(trust=Trust.CANDIDATE, by=by) for target in found]
-        return [self._trusted(user, target) for target in found]
+        return [self._with_trust(user, target) for target in found]
 
     def _in_providers(
         self, repositories: list[str], family: str, module: str, name: str, depth: int
@@ -99,7 +99,7 @@ class WorkspaceLinks:
             found for repository in opened for found in self._in_provider(repository.name, family, module, name, depth)
         ]
 
-    def _trusted(self, user: str, target: RemoteTarget) -> RemoteTarget:
+    def _with_trust(self, user: str, target: RemoteTarget) -> RemoteTarget:
         """Return a target with the trust and the reason that follow from the manifests."""
         needed = self.workspace.required(user, target.repository)
         if needed is None:
@@ -207,12 +207,12 @@ class WorkspaceLinks:
                 heads = [one.head for one in self.workspace.heads(repository) if one.family == family]
                 for head in heads:
                     for user, use in self.workspace.catalogue.uses(family, head, last):
-                        target = self._same(user, use, repository, place) if user != repository else None
+                        target = self._target_if_same(user, use, repository, place) if user != repository else None
                         if target is not None:
                             found.setdefault((user, use.path), []).append((use, target))
         return [_remote_use(*key, rows) for key, rows in sorted(found.items())]
 
-    def _same(self, user: str, use: ExternalUse, repository: str, place: SymbolPlace) -> RemoteTarget | None:
+    def _target_if_same(self, user: str, use: ExternalUse, repository: str, place: SymbolPlace) -> RemoteTarget | None:
         """Return the target of a use if it is a symbol of a repository."""
         if (
             place.place < 0

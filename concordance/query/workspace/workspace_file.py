@@ -61,7 +61,10 @@ def read_repositories(folder: str) -> dict[str, str]:
 
 def write_repositories(folder: str, repositories: Mapping[str, str]) -> None:
     """Write the repositories of a workspace, sorted by name; paths near the workspace are written relative to it."""
-    rows = (f"{json.dumps(name)} = {json.dumps(_shown(folder, repositories[name]))}\n" for name in sorted(repositories))
+    rows = (
+        f"{json.dumps(name)} = {json.dumps(_written_path(folder, repositories[name]))}\n"
+        for name in sorted(repositories)
+    )
     aside = os.path.join(folder, f"{FILE}.{os.getpid()}.new")
     try:
         with open(aside, "w", encoding="utf-8") as file:
@@ -78,7 +81,7 @@ def check_name(name: str) -> None:
         raise UserError(f"a repository cannot be called {name}", advice)
 
 
-def _shown(folder: str, path: str) -> str:
+def _written_path(folder: str, path: str) -> str:
     """Return a path as it is written: relative, unless that leaves most of the way to the workspace."""
     relative = os.path.relpath(path, folder)
     return path if relative.startswith(os.path.join("..", "..", "..")) else relative

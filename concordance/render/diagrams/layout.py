@@ -97,7 +97,7 @@ def assign_layers(
     layers: list[list[int]] = [[] for _ in range(max((cell.layer for cell in cells), default=-1) + 1)]
     for number, cell in enumerate(cells):
         layers[cell.layer].append(number)
-    joined = _joined(len(cells), chains)
+    joined = _neighbours(len(cells), chains)
     _untangle(layers, cells, joined)
     return Order(cells, layers, joined, ways, chains)
 
@@ -191,7 +191,7 @@ def _chains(cells: list[Cell], ways: Sequence[LayoutArrow], words: Sequence[bool
     return found
 
 
-def _joined(count: int, chains: Sequence[Sequence[int]]) -> CellNeighbours:
+def _neighbours(count: int, chains: Sequence[Sequence[int]]) -> CellNeighbours:
     found = CellNeighbours([[] for _ in range(count)], [[] for _ in range(count)])
     for chain in chains:
         for cell, other in pairwise(chain):

@@ -119,7 +119,9 @@ def _drawn(graph: Diagram, plan: _Plan, groups: Sequence[str]) -> DrawnDiagram:
     arrows = _arrows(graph, plan, boxes)
     named = dict(zip((node.name for node in graph.nodes), boxes, strict=True))
     frames = [
-        (group, _around([named[node.name] for node in graph.nodes if node.group == group])) for group in groups if group
+        (group, _frame_around([named[node.name] for node in graph.nodes if node.group == group]))
+        for group in groups
+        if group
     ]
     every = [*boxes, *(frame for _, frame in frames)]
     right, bottom = max(box.x + box.width for box in every), max(box.y + box.height for box in every)
@@ -173,7 +175,7 @@ def _place(plan: _Plan, number: int) -> Box:
     return Box(_MARGIN + aside, plan.top + start, size.aside, size.along)
 
 
-def _around(boxes: Sequence[Box]) -> Box:
+def _frame_around(boxes: Sequence[Box]) -> Box:
     left, top = min(box.x for box in boxes) - _FRAME / 2, min(box.y for box in boxes) - _FRAME * 1.5
     right = max(box.x + box.width for box in boxes) + _FRAME / 2
     return Box(left, top, right - left, max(box.y + box.height for box in boxes) + _FRAME / 2 - top)

@@ -47,7 +47,7 @@ class SiteAddresses(Addresses):
         if ref.to == To.DEFINITION:
             return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}", ref.part, self._ending)
         if ref.to in _OF_FOLDER:
-            return self._with_ending(self._inside(ref.path, _OF_FOLDER[ref.to]))
+            return self._with_ending(self._path_in(ref.path, _OF_FOLDER[ref.to]))
         return super().page(ref)
 
     def link(self, page: str, ref: Ref) -> str:
@@ -62,7 +62,7 @@ class SiteAddresses(Addresses):
 
     def tree(self, folder: str) -> str:
         """Return the address of the list of a folder's content."""
-        return self._inside(folder, TREE)
+        return self._path_in(folder, TREE)
 
     def cards(self, path: str) -> str:
         """Return the address of the hover cards of a file's definitions."""
@@ -77,7 +77,7 @@ class SiteAddresses(Addresses):
         end = IMAGES.get(path[path.rfind(".") :].lower()) if "." in path else None
         return self.stem(path) + end if end else ""
 
-    def _inside(self, folder: str, name: str) -> str:
+    def _path_in(self, folder: str, name: str) -> str:
         return f"{self._folders[folder]}/{name}" if self._folders[folder] else name
 
 

@@ -207,7 +207,7 @@ class Site:
     def _companion_file(self, route: Route) -> SiteFile | None:
         address = self.address(route)
         if route.kind == OF_TREE:
-            rows = folder_script(route.subject, self._inside[route.subject], self.addresses)
+            rows = folder_script(route.subject, self._folder_contents[route.subject], self.addresses)
             return SiteFile(rows, SCRIPT)
         if route.kind == OF_SEARCH:
             body = html.Body("Search", page_frame.search_page(), [])
@@ -260,7 +260,7 @@ class Site:
         return SiteFile(encode_page(script(f"blame:{self.addresses.stem(path)}", parts)), SCRIPT)
 
     @cached_property
-    def _inside(self) -> dict[str, tuple[list[str], list[str]]]:
+    def _folder_contents(self) -> dict[str, tuple[list[str], list[str]]]:
         return folders_and_files(self.addresses.folders, (row[1] for row in self.index.file_rows))
 
 

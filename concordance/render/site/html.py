@@ -157,7 +157,7 @@ class HtmlWriter:
             self.out.append('<section class="quiet">')
             self.heading(blocks[0])  # type: ignore[arg-type]
             for heading, words in sentences:
-                self.out.append(f'<p id="{escape(self._named(heading, ""))}">' if heading else "<p>")
+                self.out.append(f'<p id="{escape(self._heading_id(heading, ""))}">' if heading else "<p>")
                 self.pieces(words)
                 self.out.append("</p>")
             self.out.append("</section>\n")
@@ -182,7 +182,7 @@ class HtmlWriter:
     def heading(self, heading: Heading, linked: bool = True) -> None:
         """Write a heading with a link to itself, unless it is the page's own or part of a control."""
         text = plain(heading.text)
-        name = self._named(text, heading.anchor)
+        name = self._heading_id(text, heading.anchor)
         level = self._level = min(heading.level, self._level + 1)
         if heading.level > 1:
             self.outline.append(OutlineHeading(heading.level, name, text))
@@ -192,7 +192,7 @@ class HtmlWriter:
             self.out.append(f' <a class="permalink" href="#{escape(name)}" aria-label="Link to this section">¶</a>')
         self.out.append(f"</h{level}>\n")
 
-    def _named(self, text: str, own: str) -> str:
+    def _heading_id(self, text: str, own: str) -> str:
         """Return a unique id for a heading: its own anchor, or the slug that a forge gives it."""
         bare = slug(text) or "section"
         times = self._slugs.get(bare, 0)
@@ -325,7 +325,7 @@ class HtmlWriter:
                 at = _AT_LINE.fullmatch(piece) if "L" in piece and len(piece) < 12 else None  # type: ignore[arg-type]
                 if at is not None:
                     last, skipped = self._range(pieces, place + 2)
-                    out.append(self._at(at, pieces, place, last))
+                    out.append(self._line_number(at, pieces, place, last))
                 elif place != skipped:
                     out.append(_escape_text(piece))  # type: ignore[arg-type]
             elif kind is Ref:
@@ -376,7 +376,7 @@ class HtmlWriter:
         address = self.addresses.source(self.page, line.path, line.first, last)
         return f'<a class="at" href="{escape(address)}">{_escape_text(label)}</a>'
 
-    def _at(self, found: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
+    def _line_number(self, found: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
         """Return a line number as a link. In the book it is plain text, since a page has too many of them; here the
         citation beside the number says which file it is in. Files with thousands of keys stay without links."""
         behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""

@@ -271,10 +271,10 @@ def frame_links(
     here = addresses.to(address, address)
     views = [*(views or [("Page", here)]), ("Markdown", f"{here.removesuffix('.html')}.md")]
     pages = [(name, to(kind, "")) for name, kind in (*_OF_WHOLE, *more)]
-    return FrameLinks(folders, views, pages, ref.path if around and ref.path else _last(ref, title), around)
+    return FrameLinks(folders, views, pages, ref.path if around and ref.path else _last_breadcrumb(ref, title), around)
 
 
-def _last(ref: Ref, title: str) -> str:
+def _last_breadcrumb(ref: Ref, title: str) -> str:
     """Return what follows the folders in the breadcrumb."""
     if ref.to == To.DEFINITION:
         return ".".join(split_key(ref.at))

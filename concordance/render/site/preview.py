@@ -61,7 +61,7 @@ class SitePreview:
         """Return the page at an address."""
         route = self._routes.find(address)
         if route is not None and route.kind == OF_TREE:
-            rows = folder_script(route.subject, self._inside[route.subject], self._addresses)
+            rows = folder_script(route.subject, self._folder_contents[route.subject], self._addresses)
             return PreviewPage(SiteFile(rows, SCRIPT))
         if route is not None and route.kind == "folder_index":
             ref = Ref(To.INDEX, route.subject)
@@ -79,7 +79,7 @@ class SitePreview:
     # --- folders
 
     @cached_property
-    def _inside(self) -> dict[str, tuple[list[str], list[str]]]:
+    def _folder_contents(self) -> dict[str, tuple[list[str], list[str]]]:
         return folders_and_files(self._addresses.folders, self._entries)
 
     @cached_property
@@ -96,7 +96,7 @@ class SitePreview:
     def _folder(self, address: str, folder: str) -> str:
         """Return the list of what is in a folder."""
         start = len(folder) + 1 if folder else 0
-        below, files = self._inside[folder]
+        below, files = self._folder_contents[folder]
         rows = [(path, To.INDEX, "/", count_noun(self._file_counts[path], "file")) for path in below]
         rows += [(file, To.SOURCE, "", f"{self._entries[file].size:,} bytes") for file in files]
         cells = (

@@ -89,7 +89,7 @@ class SiteRoutes(PathRoutes):
         self.index = index
 
     @cached_property
-    def _rest(self) -> dict[str, Route]:
+    def _repository_pages(self) -> dict[str, Route]:
         """Pages about the whole repository by address."""
         found = {}
         for kind in (kind for kind in kinds() if kind not in kinds_per_path()):  # few
@@ -103,7 +103,7 @@ class SiteRoutes(PathRoutes):
         return frozenset(plugins.load(PAGES, REPORT).subjects(self.index))
 
     @cached_property
-    def _more(self) -> dict[str, Route]:
+    def _site_only_pages(self) -> dict[str, Route]:
         """Pages that only the site has, except those of definitions, by address."""
         found = {}
         for kind in plugins.names(SITE_PAGES):
@@ -119,9 +119,9 @@ class SiteRoutes(PathRoutes):
     def _find_unsplit(self, address: str) -> Route | None:
         if address == SEARCH:
             return Route(OF_SEARCH, "")
-        found = super()._find_unsplit(address) or self._definition(address) or self._more.get(address)
+        found = super()._find_unsplit(address) or self._definition(address) or self._site_only_pages.get(address)
         if found is None and (address.startswith(("keywords/", "book/")) or "/" not in address):
-            found = self._rest.get(address)
+            found = self._repository_pages.get(address)
         return found
 
     def _definition(self, address: str) -> Route | None:

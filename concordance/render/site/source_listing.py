@@ -50,12 +50,12 @@ def render(listing: Listing, addresses: SiteAddresses) -> Body:
     elif not listing.text:
         out.append("<p>The file is empty.</p>\n")
     else:
-        parts = _parts(listing, addresses, page) if listing.parts > 1 else ""
+        parts = _part_links(listing, addresses, page) if listing.parts > 1 else ""
         out += [parts, *_lines(listing, addresses, page), parts]
     return Body(escape_hidden(title), "".join(out), [])
 
 
-def _parts(listing: Listing, addresses: SiteAddresses, page: str) -> str:
+def _part_links(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     """Return links to the parts of a long source."""
     found = []
     for part in range(1, listing.parts + 1):

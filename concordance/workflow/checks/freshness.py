@@ -98,8 +98,8 @@ def _describe(root: str, folder: str, started: str, entries: list[ListedFile], w
     links = tuple((entry.path, entry.note) for entry in entries if entry.skip is Skip.SYMLINK)
     files = [entry.path for entry in entries if entry.skip not in (Skip.SYMLINK, Skip.SUBMODULE)]
     folders, rules = _searched(root, known)
-    inside = _joined([*files, *folders, *rules])
-    outside = _joined([*_outside(root), *_index_files(folder)])
+    inside = _join_paths([*files, *folders, *rules])
+    outside = _join_paths([*_outside(root), *_index_files(folder)])
     status = _status(root, inside, outside)
     for place, path in enumerate(files):
         entry = known[path]
@@ -117,7 +117,7 @@ def _process() -> tuple[str, ...]:
     return (sys.version, sys.prefix, str(os.getuid()), *plugins.extensions(), *variables)
 
 
-def _joined(paths: Iterable[str]) -> bytes:
+def _join_paths(paths: Iterable[str]) -> bytes:
     return b"\0".join(map(os.fsencode, paths))
 
 

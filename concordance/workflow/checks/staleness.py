@@ -122,7 +122,7 @@ def _ignored_pages(root: str, out: str, pages: Iterable[str]) -> set[str]:
         return set()
     asked = {page if inside == "." else f"{inside}/{page}": page for page in pages}
     found: set[str] = set()
-    for part in _parts(asked):
+    for part in _batches(asked):
         try:
             with subprocesses.running_git(root, "check-ignore", "-z", "--stdin", "--no-index") as git:
                 git.say(b"".join(os.fsencode(path) + b"\0" for path in part))
@@ -135,7 +135,7 @@ def _ignored_pages(root: str, out: str, pages: Iterable[str]) -> set[str]:
     return found
 
 
-def _parts(paths: Iterable[str]) -> Iterator[list[str]]:
+def _batches(paths: Iterable[str]) -> Iterator[list[str]]:
     """Yield paths in parts that fit into a pipe: git answers while it still reads."""
     left = iter(paths)
     while part := list(islice(left, _PATHS_PER_CALL)):

@@ -55,7 +55,7 @@ class NotifyingWatcher:
         self._error: type[Exception] = notify.WatchfilesRustInternalError
         self._start: Callable[[list[str]], Any] = lambda paths: notify.RustNotify(paths, False, False, 0, False, True)
         self.root = os.path.realpath(root)
-        self._book = self._inside(out)
+        self._book = self._path_inside(out)
         self._git = git_folders(self.root)
         self._folders = frozenset(watched_folders(self.root, self._book))
         self._notify = self._start_watching()
@@ -141,12 +141,12 @@ class NotifyingWatcher:
         inside = path if self._book == "." else path[len(self._book) + 1 :]
         return own_output.CLAIMS in parts or inside == own_output.MANIFEST or own_output.is_page(inside)
 
-    def _inside(self, folder: str) -> str:
+    def _path_inside(self, folder: str) -> str:
         return os.path.relpath(os.path.realpath(folder), self.root).replace(os.sep, "/")
 
     def watch_folders(self, needed: Iterable[str], out: str) -> None:
         """Watch further folders if needed, and follow the book to its current folder."""
-        book, self._book = self._book, self._inside(out)
+        book, self._book = self._book, self._path_inside(out)
         if book != self._book or not self._folders.issuperset(needed):
             self._restart(needed)
 

@@ -47,7 +47,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
         if call.name in _MAKING:
             yield from _custom_operator(file, call)
         elif call.name == "define":
-            yield from _defined(file, call)
+            yield from _schema_ends(file, call)
         elif call.name in _HANGING:
             yield from _kernel(file, call)
     for match in _BARE.finditer(context.data):
@@ -77,7 +77,7 @@ def _custom_operator(file: _File, call: Call) -> Iterator[BridgeEnd]:
     yield BridgeEnd(function.start_byte, "kernel", name, word, (("key", key or "CompositeExplicitAutograd"),))
 
 
-def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
+def _schema_ends(file: _File, call: Call) -> Iterator[BridgeEnd]:
     given = call.arguments
     receiver = file.context.text(call.receiver)
     if receiver in file.libraries and given:

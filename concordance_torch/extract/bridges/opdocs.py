@@ -26,7 +26,7 @@ _NAME = re.compile(r"~?([A-Za-z_][\w.]*)")
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield an end for each name that a file documents."""
-    return _python(context) if context.language == "python" else _rest(context)
+    return _python(context) if context.language == "python" else _rest_ends(context)
 
 
 def _python(context: RuleContext) -> Iterator[BridgeEnd]:
@@ -45,7 +45,7 @@ def _python(context: RuleContext) -> Iterator[BridgeEnd]:
                 yield BridgeEnd(last.start_byte, "docstring", dotted, context.text(first))
 
 
-def _rest(context: RuleContext) -> Iterator[BridgeEnd]:
+def _rest_ends(context: RuleContext) -> Iterator[BridgeEnd]:
     module, listing, at = "", -1, 0
     for line in context.source.slice(0, len(context.data)).split("\n"):
         size = len(line.encode()) + 1

@@ -97,14 +97,14 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     if not subject:
         for bridge in SCHEMA_BRIDGES:
             index.reads.note(Aspect.BRIDGES, bridge)
-        yield Page(Ref(TO, ""), ["Operators"], _all(index))
+        yield Page(Ref(TO, ""), ["Operators"], _all_operators(index))
         return
     info = operator(index, subject)
     if info is not None:
         yield Page(Ref(TO, subject), ["Operator ", Mono(subject)], list(_blocks(index, info)))
 
 
-def _all(index: Index) -> list[Block]:
+def _all_operators(index: Index) -> list[Block]:
     """Return a table of every operator and what it has."""
     rows: list[list[Pieces]] = []
     counts: Counter[str] = Counter()

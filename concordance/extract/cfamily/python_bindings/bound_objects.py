@@ -138,12 +138,12 @@ class BoundObjects:
         if given[1] and behind + 1 < end and tokens.kind[behind] == "name" and tokens.text[behind + 1] == "(":
             behind += 1  # py::class_<T> name(…)
         if behind < end and tokens.text[behind] in ("(", "{") and tokens.partner[behind] > 0:
-            return self._called(start, last, given, behind), tokens.closed(behind)
+            return self._object_from_call(start, last, given, behind), tokens.closed(behind)
         if last > start or given[1]:
             return None, behind
         return self.object_at(tokens.text[start], tokens.at[start]), behind
 
-    def _called(self, start: int, last: int, given: TokenRange, opened: int) -> BoundObject | None:
+    def _object_from_call(self, start: int, last: int, given: TokenRange, opened: int) -> BoundObject | None:
         tokens, name = self.tokens, self.tokens.text[last]
         arguments = tokens.within(opened)
         if not arguments:

@@ -125,7 +125,7 @@ class TableReader:
 
     # --- tables
 
-    def _declared(self, place: int) -> tuple[int, int]:
+    def _table_declaration(self, place: int) -> tuple[int, int]:
         """Return a table's name, and the opening brace of its initialiser; -1 for what is missing."""
         tokens = self._tokens
         name = place + 1
@@ -148,7 +148,7 @@ class TableReader:
                 self._vectors.add(tokens.text[value])
             elif tokens.is_(place + 1, "*"):
                 yield from self._returned_table(place)
-        name, opened = self._declared(place)
+        name, opened = self._table_declaration(place)
         if opened < 0:
             return
         table = qualified_name(tokens, name)
@@ -197,7 +197,7 @@ class TableReader:
 
     def _single(self, place: int, word: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
-        name, opened = self._declared(place)
+        name, opened = self._table_declaration(place)
         if opened < 0:
             return
         variable = qualified_name(tokens, name)
@@ -319,7 +319,7 @@ class TableReader:
     def _adder(self, place: int, arguments: list[TokenRange], name: int, value: int) -> None:
         """Remember a function, or a named lambda, that adds what it is passed: calls of it count as additions."""
         tokens = self._tokens
-        around = self._around(place)
+        around = self._enclosing_function(place)
         if around is None:
             return
         word, parameters = around
@@ -338,7 +338,7 @@ class TableReader:
                 parameters.index(tokens.text[given[1]]),
             )
 
-    def _around(self, place: int) -> tuple[str, list[str]] | None:
+    def _enclosing_function(self, place: int) -> tuple[str, list[str]] | None:
         """Return the name and parameters of the named lambda or the function around a token."""
         tokens, around = self._tokens, self._tokens.around[place]
         while around > 0:
@@ -358,7 +358,7 @@ class TableReader:
         if owner is None:
             return
         bound = self._objects.value(value)
-        place = _plain(tokens, value)
+        place = _variable_token(tokens, value)
         more = {"path": ".".join(owner.path)}
         if bound is not None and (bound.path or not bound.root.startswith("parameter")):
             more["value"], more["below"] = bound.root, ".".join(bound.path)
@@ -434,7 +434,7 @@ def _function(tokens: Tokens, stretch: TokenRange) -> int:
     return pointed_function(tokens, (start, end))
 
 
-def _plain(tokens: Tokens, stretch: TokenRange, deep: int = 0) -> int:
+def _variable_token(tokens: Tokens, stretch: TokenRange, deep: int = 0) -> int:
     """Return the token of the variable inside casts and `&`; -1 if the expression is more than a variable."""
     start, end = stretch
     while start < end and (tokens.text[start] in ("&", "*") or tokens.text[start] == "("):
@@ -447,6 +447,6 @@ def _plain(tokens: Tokens, stretch: TokenRange, deep: int = 0) -> int:
         else:
             start += 1
     if end - start > 3 and tokens.text[start] in ("reinterpret_cast", "static_cast") and tokens.text[end - 1] == ")":
-        return _plain(tokens, (tokens.partner[end - 1] + 1, end - 1), deep + 1) if deep < _DEEPEST else -1
+        return _variable_token(tokens, (tokens.partner[end - 1] + 1, end - 1), deep + 1) if deep < _DEEPEST else -1
     simple = all(tokens.kind[place] == "name" or tokens.text[place] == "::" for place in range(start, end))
     return end - 1 if simple and start < end and tokens.kind[end - 1] == "name" else -1

@@ -62,7 +62,7 @@ class TestedSubject:
         self._index = index
         self._path, self._stem = path, file_words(path)
         self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
-        named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
+        named = (_joined_words(name) for name, kind in names if kind in _NAMING_KINDS)
         self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
         among_tests = [user for user in users if index.category_of(index.path_of(user)) == Category.TEST]
         index.read_keys(among_tests)
@@ -132,7 +132,7 @@ def _users(index: Index, ids: Iterable[int]) -> Iterable[int]:
 def file_words(path: str) -> str:
     """Return the name of a file as words, or that of its folder if every such folder has a file of this name."""
     stem = stem_of(path)
-    return _joined(path.rpartition("/")[0].rpartition("/")[2] if stem in _FOLDER_FILES else stem)
+    return _joined_words(path.rpartition("/")[0].rpartition("/")[2] if stem in _FOLDER_FILES else stem)
 
 
 def same_name_tests(index: Index, path: str) -> list[str]:
@@ -199,7 +199,7 @@ def _runs(key: str) -> tuple[str, ...]:
 
 
 @lru_cache(1 << 14)
-def _joined(name: str) -> str:
+def _joined_words(name: str) -> str:
     return "_".join(_split(name))
 
 

@@ -322,9 +322,9 @@ class _Reader:
         if linked or "\0" in label:  # pictures in it stand on their own
             return label
         if _OUTSIDE.match(href):
-            plain = _plain(inside)
+            plain = _plain_text(inside)
             return link_text(plain, unescape(href)) if plain.strip() else ""
-        plain = " ".join(_plain(inside).split())
+        plain = " ".join(_plain_text(inside).split())
         ref = self.links.file(href, plain) if plain else None
         if ref is None:
             return label
@@ -380,7 +380,7 @@ def _attribute(tag: str, name: str) -> str:
     return unescape(next(filter(None, found.groups()[1:]), "")) if found else ""
 
 
-def _plain(tokens: Sequence[Token]) -> str:
+def _plain_text(tokens: Sequence[Token]) -> str:
     """Return inline tokens as plain text; code keeps its backticks if it is all there is."""
     if len(tokens) == 1 and tokens[0].type == "code_inline":
         return f"`{tokens[0].content}`" if "`" not in tokens[0].content else tokens[0].content

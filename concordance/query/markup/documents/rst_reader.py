@@ -29,10 +29,10 @@ def read_rst(text: str, symbols: Sequence[Symbol], links: DocumentLinks) -> list
     lines = [line.rstrip() for line in show_hidden(text).expandtabs(8).split("\n")]
     words = InlineReader(links.name, rest=True, documents=links)
     collect_targets(lines, words)
-    return list(_parts(lines, symbols, words))
+    return list(_split_parts(lines, symbols, words))
 
 
-def _parts(lines: list[str], symbols: Sequence[Symbol], words: InlineReader) -> Iterator[DocumentPart]:
+def _split_parts(lines: list[str], symbols: Sequence[Symbol], words: InlineReader) -> Iterator[DocumentPart]:
     levels: dict[int, int] = {}
     start = 0
     for place, symbol in enumerate(symbols):
