@@ -67,6 +67,8 @@ class TestConventions:
     # Given the path of a test file, a function from a test's qualified name, or "" for the whole file, to the command
     # that runs it; None if no file says how to run it.
     command: Callable[[RunnerFiles, str], Callable[[str], str] | None] | None = None
+    # The command that runs all tests of the repository from its root; "" if no file there says how to run them.
+    command_for_all: Callable[[RunnerFiles], str] | None = None
     settings: tuple[str, ...] = ()  # names of the files that `command` reads, and endings: ".cmake"
     # True if a class is run by itself, given its name and its bases as written; the tests of others run in subclasses.
     is_test_class: Callable[[str, Sequence[str]], bool] | None = None

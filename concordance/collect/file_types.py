@@ -213,7 +213,8 @@ OTHERS: tuple[FileType, ...] = (
     FileType("git_settings", "Git settings", SETTINGS, "", ".gitattributes .gitmodules .gitconfig .mailmap"
              " .git-blame-ignore-revs .git-blame-ignore"),
     FileType("gn", "GN", BUILD, ".gn .gni"),
-    FileType("go_module", "Go module", BUILD, "", "go.mod go.work go.sum go.work.sum"),
+    FileType("go_module", "Go module", BUILD, "", "go.mod go.work"),
+    FileType("go_sum", "Checksums of Go modules", BUILD, "", "go.sum go.work.sum"),
     FileType("gradle", "Gradle", BUILD, ".gradle .gradle.kts"),
     FileType("graphql", "GraphQL", SOURCE, ".graphql .gql .graphqls"),
     FileType("hcl", "Terraform", SETTINGS, ".tf .tfvars .hcl .nomad"),

@@ -671,6 +671,15 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"Cargo.toml": '[package]\nname = "p"\n'}, "tests/big.rs", "rust", "", "cargo test --test big"),
         ({"Cargo.toml": '[package]\nname = "p"\n'}, "src/lib.rs", "rust", "", ""),
         (
+            {"Cargo.toml": "[package]\nname = \"p\"\n", "tests/all.rs": "mod inner {\n    mod one;\n}\nmod two;\n"},
+            "tests/all/one.rs", "rust", "works", "cargo test --test all one::works",
+        ),
+        (
+            {"Cargo.toml": "[package]\nname = \"p\"\n", "tests/all.rs": "mod two;\n",
+             "tests/all/two.rs": "#![cfg(all(feature = \"big\", not(feature = \"small\")))]\n"},
+            "tests/all/two.rs", "rust", "works", "cargo test --test all --features big two::works -- --exact",
+        ),
+        (
             {"Cargo.toml": '[package]\nname = "p"\nautotests = false\n[[test]]\nname = "all"\npath = "tests/tests.rs"\n'},
             "tests/misc.rs", "rust", "works", "cargo test --test all misc::works -- --exact",
         ),

@@ -116,6 +116,7 @@ def _without_tool_lines(words: str) -> str:
     return "\n".join(line for line in words.split("\n") if not _TOOL_LINE.match(line) and "-*-" not in line).strip()
 
 
+_OF_FUNCTION = re.compile(rb"^[ \t*]*@(?:param|returns?|throws)\b", re.M)
 _TAG = re.compile(
     rb"^[ \t*]*@(?:param|arg|returns?|throws|type|private|public|protected|api|class|method|function)\b", re.M
 )
@@ -206,6 +207,8 @@ class Comments:
         raw = self.source.slice(self.spans[first][0], self.spans[last][1])
         if self.source.data.startswith(_MARKED, self.spans[last][0]) and "\n" not in raw:
             return False
+        if words.isupper() and len(words) > 3 and not self.source.data.startswith(_MARKED, self.spans[last][0]):
+            return True
         return _RULER.search(raw) is not None or _SECTION.fullmatch(words) is not None
 
     def beside(self, line: int) -> str:
@@ -274,6 +277,10 @@ class Comments:
         header = _SCRIPT_METADATA.sub("", _without_tool_lines(self._words(first, last))).strip()
         states_rights = is_legal(header)  # no definition has a licence of its own
         if self.ends[last] + 1 in defined and not states_rights:
+            return ""
+        if self.source.data.startswith(b"/**", self.spans[first][0]) and _OF_FUNCTION.search(
+            self.source.data, self.spans[first][0], self.spans[last][1]
+        ):
             return ""
         words = descriptive_paragraphs(header)
         if not words or self._is_section_title(first, last, words) or _DISABLED_CODE.match(words):

@@ -25,6 +25,7 @@ _SUPPORT_PARTS = _SUPPORT | {"util", "utils", "config", "data", "types", "runner
 _FOLDERS = _SUPPORT_PARTS | {"testdata", "assets", "snapshots", "public", "lib", "views", "bench"}
 _ROOTS = frozenset(("test", "tests", "spec", "specs", "e2e", "testsuite"))
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_MANAGERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun run"}
 _TOOLS = (("jest", "npx jest"), ("vitest", "npx vitest run"), ("mocha", "npx mocha"), ("ava", "npx ava"))
 
 
@@ -36,6 +37,23 @@ def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
             inside = shlex.quote(path[len(folder) + 1 if folder else 0 :])
             return lambda name: f"{f'cd {shlex.quote(folder)} && ' if folder else ''}{tool} {inside}"
     return None
+
+
+def _all_tests(files: RunnerFiles) -> str:
+    script = _script(files.text(_MANIFEST))
+    if not script or "no test specified" in script:
+        return ""
+    lock = next((name for name in _MANAGERS if files.text(name, 1)), "")
+    return f"{_MANAGERS.get(lock, 'npm')} test"
+
+
+def _script(manifest: bytes) -> str:
+    """Return the command that a package gives for its tests."""
+    try:
+        scripts = json.loads(manifest)["scripts"]
+        return str(scripts["test"])
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def _tool(manifest: bytes) -> str:
@@ -75,4 +93,6 @@ def _keys(value: object) -> list[str]:
     return [str(key) for key in value] if isinstance(value, dict) else []
 
 
-CONVENTIONS = TestConventions(is_whole_test=is_whole_test, command=_command, settings=(_MANIFEST,))
+CONVENTIONS = TestConventions(
+    is_whole_test=is_whole_test, command=_command, command_for_all=_all_tests, settings=(_MANIFEST,)
+)

@@ -37,6 +37,10 @@ def _tests(facts: FileFacts, path: str) -> list[int]:
     return [n for n, symbol in enumerate(facts.symbols) if symbol.kind in FUNCTION_KINDS and _TEST.match(symbol.name)]
 
 
+def _all_tests(files: RunnerFiles) -> str:
+    return "go test ./..." if files.named("go.mod") == ["go.mod"] else ""
+
+
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     module = next(files.nearest(path, "go.mod"), None)
     if module is None:
@@ -60,7 +64,7 @@ LANGUAGE = Language(
     unseen="reflection",
     extensions=(".go",),
     aliases=("golang",),
-    tests=TestConventions(find=_tests, command=_test_command, settings=("go.mod",)),
+    tests=TestConventions(find=_tests, command=_test_command, command_for_all=_all_tests, settings=("go.mod",)),
     imports_folders=True,
     base_verb="embeds",
     heir_verb="embedded",

@@ -45,6 +45,15 @@ def _tests(facts: FileFacts, path: str) -> list[int]:
     return found
 
 
+def _all_tests(files: RunnerFiles) -> str:
+    wrappers = files.named("mvnw"), files.named("gradlew")
+    if files.text("pom.xml"):
+        return "./mvnw test" if "mvnw" in wrappers[0] else "mvn test"
+    if any(files.text(name) for name in (*_BUILDS[1:], "settings.gradle", "settings.gradle.kts")):
+        return "./gradlew test" if "gradlew" in wrappers[1] else "gradle test"
+    return ""
+
+
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     stem = path.rpartition("/")[2].partition(".")[0]
     if len(files.named(f"{stem}.java")) > 1 and (inside := _CLASS_PATH.search(path)):
@@ -79,7 +88,9 @@ LANGUAGE = Language(
     "Java",
     unseen="reflection and dependency injection",
     extensions=(".java",),
-    tests=TestConventions(find=_tests, command=_test_command, settings=(*_BUILDS, "gradlew")),
+    tests=TestConventions(
+        find=_tests, command=_test_command, command_for_all=_all_tests, settings=(*_BUILDS, "gradlew")
+    ),
     has_semicolons=True,
     imports_folders=True,
     imports_by_name=True,

@@ -131,7 +131,7 @@ def _plain(lines: list[str], block: Block) -> str:
 
 def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
     text = block.text[: _explicit_id(block.text)[2]]
-    name = strip_markup(text) or text.strip()
+    name = strip_markup(_IMAGE.sub("", text)) or strip_markup(text) or text.strip()
     raw = lines[block.first]
     first = text.split("\n")[0].strip()
     column = max(raw.find(first), 0) if first else 0

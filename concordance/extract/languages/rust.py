@@ -323,6 +323,9 @@ def _joined(before: str, after: str) -> str:
     return f"{before}::{after}" if before and after else before or after
 
 
+_WHOLE_FILE = re.compile(rb"^#!\[cfg\((.*)\)\]", re.M)
+_FEATURE = re.compile(rb"\bfeature\s*=\s*\"([\w-]+)\"")
+_NOT = re.compile(rb"\bnot\((?:[^()]|\([^()]*\))*\)")
 _EXPANDED = re.compile(rb"#\[(?:\w+::)*(?:rstest|test_case|case|quickcheck)\b|proptest!")
 _TEST = re.compile(r"(?:^|::)(?:test|rstest|test_case|quickcheck|proptest)\b")
 
@@ -330,6 +333,13 @@ _TEST = re.compile(r"(?:^|::)(?:test|rstest|test_case|quickcheck|proptest)\b")
 def _tests(facts: FileFacts, path: str) -> list[int]:
     symbols = enumerate(facts.symbols)
     return [n for n, s in symbols if s.kind in FUNCTION_KINDS and any(map(_TEST.search, s.modifiers))]
+
+
+def _features(text: bytes) -> str:
+    """Return the option for the features without which a whole file is left out: `#![cfg(feature = "x")]`."""
+    whole = b" ".join(_WHOLE_FILE.findall(text))
+    names = [name.decode() for name in _FEATURE.findall(_NOT.sub(b"", whole))] if b"any(" not in whole else []
+    return f" --features {','.join(names)}" if names else ""
 
 
 def _only_test_target(manifest: bytes) -> str:
@@ -345,6 +355,12 @@ def _only_test_target(manifest: bytes) -> str:
     return named[0] if len(named) == 1 else ""
 
 
+def _all_tests(files: RunnerFiles) -> str:
+    if not files.text("Cargo.toml"):
+        return ""
+    return "cargo test --workspace" if b"[workspace]" in files.text("Cargo.toml") else "cargo test"
+
+
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     """Return the command for tests of a file, which `cargo test` selects by the module that the file is."""
     manifest = next(files.nearest(path, "Cargo.toml"), None)
@@ -358,7 +374,13 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
         package += f" --{kind.removesuffix('s').removesuffix('e')} {target.partition(' ')[0] or parts[0]}"
         parts = parts[1:] if not target or target.endswith(f" tests/{parts[0]}.rs") else parts
     modules = [part for part in parts if part not in ("mod", "lib", "main")]
-    exact = "" if _EXPANDED.search(files.text(path)) else " -- --exact"  # macros add to the names of their tests
+    is_expanded = _EXPANDED.search(files.text(path)) is not None  # macros add to the names of their tests
+    if kind == "tests" and modules:  # a module that the target declares inside of another has a longer name
+        root = files.text(path[: path.rindex("tests/")] + f"tests/{package.rpartition(' ')[2]}.rs")
+        is_declared = re.search(rf"^(?:pub )?mod {modules[0]};".encode(), root, re.M) is not None
+        is_expanded = is_expanded or (bool(root) and not is_declared)
+    exact = "" if is_expanded else " -- --exact"
+    package += _features(files.text(path))
 
     def command(name: str) -> str:
         if name:
@@ -383,7 +405,8 @@ LANGUAGE = Language(
     extensions=(".rs",),
     separator="::",
     aliases=("rs",),
-    tests=TestConventions(find=_tests, beside_code=True, command=_test_command, settings=("Cargo.toml",)),
+    tests=TestConventions(find=_tests, beside_code=True, command=_test_command, command_for_all=_all_tests,
+                          settings=("Cargo.toml",)),
     imports_by_name=True,
     reexports=True,
     base_verb="implements",

@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Collection
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, format_size, join_in_sentence
-from concordance.base.model import Category, File, Kind, Skip
+from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.extract.documents import opening_comment
 from concordance.extract.documents.legal_text import without_licence
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions import overloads
+from concordance.query.descriptions.conventional_documents import describe_changes, describe_licence
 from concordance.query.descriptions.definitions import (
     definition_summary,
     help_text,
@@ -28,6 +29,7 @@ from concordance.query.descriptions.definitions import (
     main_definition,
     reexport_summary,
 )
+from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.documentation_pages import quote_documentation
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import (
@@ -45,6 +47,8 @@ from concordance.query.search.related_files import stem_of
 
 _MAX_TITLE = 30  # characters up to which a sentence of two or three words is no more than a title
 _TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
+_CONTENTS = re.compile(r"(?:table of )?contents|toc|index", re.I)
+_README = re.compile(r"(?:^|/)readme[^/]*$", re.I)
 _KEYED = frozenset(("settings", "plist", "xml"))  # data formats without a reader
 
 
@@ -76,8 +80,10 @@ def describe_by_facts(index: Index, path: str) -> list[Piece]:
 
 def _author_description(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return what its author says about it: in the file, a README, its documentation, or its main definition."""
+    if licence := describe_licence(index, file):
+        return licence
     if language_of(file.language).is_markup:
-        return _of_prose(index, file, facts)
+        return describe_changes(file, facts) or _of_prose(index, file, facts)
     sentence = first_sentence(own_description(file, facts.doc), file.language, _stem(file))
     if is_statement(sentence) and not sentence.startswith(_TO_THE_READER):
         return quote_sentence(index, file.path, sentence, facts.doc)
@@ -90,6 +96,9 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
         return documented
     aside = file.category == Category.TEST or (is_package_file(file) and reexport_summary(index, file, facts))
     main = None if aside else main_definition(index, file, facts)
+    if file.category == Category.TEST:  # a class that is named like its file stands for all tests in it
+        named = main_definition(index, file, facts)
+        main = named if named is not None and named.kind in TYPE_KINDS and named.name == _stem(file) else None
     if main is not None:
         described = facts.symbols[overloads.documented(facts.symbols, facts.symbols.index(main))]
         sentence = first_sentence(described.doc, file.language, main.name)
@@ -144,13 +153,17 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return the title of a document and its first sentence."""
     heads = [symbol for symbol in facts.symbols if symbol.kind == Kind.HEADING]
     title = heads[0] if heads and heads[0].parent < 0 and heads[0].start_line < 40 else None
-    sentence = first_sentence(facts.doc, file.language)
+    title = None if title is not None and _CONTENTS.fullmatch(title.name) else title
+    doc = facts.doc
+    if _README.search(file.path) and (opening := read_opening(index, file.path)) is not None:
+        doc = opening.text  # without badges and announcements
+    sentence = first_sentence(doc, file.language)
     found: list[Piece] = []
     if title is not None:
         found += [Ref(To.SYMBOL, file.path, title.key, title.name, code=False), Cite(file.path, title.line)]
     if is_statement(sentence):
         found += [": "] if found else []
-        found += quote_sentence(index, file.path, sentence, facts.doc)
+        found += quote_sentence(index, file.path, sentence, doc)
     elif (sections := len(heads) - (title is not None)) > 1:
         found += [f", in {count_noun(sections, 'section')}"]
     return found

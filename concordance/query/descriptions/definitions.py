@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, File, Kind
@@ -34,7 +34,9 @@ _GROUPS = (  # in the order in which a summary lists them
 )
 _WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION))
 _OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
+_MAX_BESIDE_WHOLE = 6
 _MAX_NAMES = (3, 2)  # names shown of the first and of the second group
+_DECLARATION_FILES = (".d.ts", ".d.mts", ".d.cts")
 _SCRIPTS = frozenset(("shell", "make"))
 _PACKAGE_FILES = {
     "python": ("__init__",), "javascript": ("index",), "typescript": ("index",), "rust": ("mod", "lib"),
@@ -56,8 +58,14 @@ def top_level_symbols(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     return [
         (place, symbol) for place, symbol in enumerate(symbols)
         if symbol.kind not in _OPEN and (symbol.parent < 0 or _is_open(symbols, symbol.parent))
-        and (symbol.kind in EXECUTABLE_KINDS or symbol.key.rpartition(".")[0] not in types)
+        and (symbol.kind in EXECUTABLE_KINDS or not _is_in_implementation(symbol, types))
     ]  # fmt: skip
+
+
+def _is_in_implementation(symbol: SymbolHead, types: Collection[str]) -> bool:
+    """True for the types and constants of a Rust `impl`, also of a type that is defined in another file."""
+    owner = symbol.key.rpartition(".")[0]
+    return owner in types or (bool(owner) and symbol.parent < 0 and symbol.kind in (Kind.TYPE, Kind.CONSTANT))
 
 
 def _is_open(symbols: Sequence[SymbolHead], place: int) -> bool:
@@ -80,13 +88,17 @@ def is_logger(name: str, kind: str, signature: str) -> bool:
 
 def _is_notable(symbol: SymbolHead) -> bool:
     described = symbol.name, symbol.kind, symbol.signature
-    return not (symbol.declaration or symbol.name.startswith("__") or is_switch(*described) or is_logger(*described))
+    return not (symbol.name.startswith("__") or is_switch(*described) or is_logger(*described))
 
 
 def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """Return the definitions worth naming, the most used first: the public ones, or all if there are none."""
     ids = index.facts.ids(file.path)
-    rows = [(place, symbol) for place, symbol in top_level_symbols(facts) if _is_notable(symbol)]
+    declares = file.path.endswith(_DECLARATION_FILES)
+    rows = [
+        (place, symbol) for place, symbol in top_level_symbols(facts)
+        if _is_notable(symbol) and (declares or not symbol.declaration)
+    ]  # fmt: skip
     rows = [row for row in rows if row[1].public] or rows
     uses: dict[int, int] = {}
     index.reads.note(Aspect.USED_BY, file.path)
@@ -150,7 +162,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     groups = group_by_kind(notable_definitions(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
     if not groups or not heavy or is_package_file(file):
-        own = sum(len(group[2]) for group in heavy)
+        own = 2 * sum(len(group[2]) for group in heavy)
         reexports = reexport_summary(index, file, facts, own)
         if reexports:
             return reexports
@@ -256,7 +268,7 @@ def is_package_file(file: File) -> bool:
 
 def reexport_summary(index: Index, file: File, facts: FileOutline, least: int = 0) -> list[Piece]:
     """Return what a file re-exports: the names that it imports from other files of the repository and offers; nothing
-    if these are fewer than `least`."""
+    if these are fewer than `least`, or it has too much of its own beside all names of other files."""
     if not language_of(file.language).reexports:
         return []
     if not is_package_file(file) and facts.exports is None:
@@ -279,7 +291,7 @@ def reexport_summary(index: Index, file: File, facts: FileOutline, least: int = 
     best: list[Piece] = [Ref(To.FILE, path, "", _module(path)) for path, _ in sources.most_common(shown)]
     modules = join_in_sentence([*best, *([f"{len(sources) - shown} more"] if len(sources) > shown else [])])
     number = len(names - {"*"})
-    if number < least and not whole:
+    if number < least or (whole and least > _MAX_BESIDE_WHOLE):
         return []
     if whole:
         return [f"re-exports {'names' if number else 'all names'} of ", *modules]

@@ -15,7 +15,7 @@ from concordance.base.blocks import Cite, Piece
 from concordance.extract.documents.docstrings import opens_fence
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import RecordedTable, shared_until
-from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
+from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, sentence_pieces
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
@@ -53,8 +53,11 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
         base = guide.rpartition("/")[0]
         for named, first, last, words in (*_items(text), *_sentences(text)):
             path = _resolve_entry(named, base, known)
-            if not path or path == guide or not is_statement(first_sentence(words, "markdown")):
+            sentence = first_sentence(words, "markdown")
+            if not path or path == guide or not is_statement(sentence):
                 continue
+            if not any("/" in name or "." in name for name in named) and is_instruction(sentence):
+                continue  # `test`: Run all tests: the name of a script, not of a folder
             is_above = not base or path == base or path.startswith(f"{base}/")
             rank = (-base.count("/") - bool(base) if is_above else 1, guide)
             if path not in found or rank < found[path][0]:

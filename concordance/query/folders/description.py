@@ -38,7 +38,8 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
     """Return what the files in a folder say about it: its README, then the file that documents the package."""
     files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
     found = []
-    for name in (*_READMES, *_PACKAGES):
+    names = [*_READMES, *_PACKAGES, *(name for name in sorted(files) if _documents_package(index, files[name]))]
+    for name in dict.fromkeys(names):
         path = files.get(name)
         if path is None or ledger(index).files[path].skip:
             continue
@@ -49,6 +50,11 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
         if is_statement(sentence) and not about_file:
             found.append(FolderDescription(path, doc))
     return found
+
+
+def _documents_package(index: Index, path: str) -> bool:
+    """True for a file of Go with the documentation of its package, which may be in any of them."""
+    return path.endswith(".go") and not path.endswith("_test.go") and outline(index, path).doc.startswith("Package ")
 
 
 @memoised(2048, BELOW)

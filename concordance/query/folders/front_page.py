@@ -346,8 +346,10 @@ def build_and_test(index: Index) -> list[Block]:
             pieces += [" in " if inside == root.tests else f", {inside:,} of them in "]
             pieces += join_in_sentence([Ref(To.INDEX, folder.path, "", folder.path) for folder in where])
         pieces += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
-        commands = _commands(index)
-        items.append(Item([Strong("Test"), ": ", *pieces, *(["; to run some of them:"] if commands else [])]))
+        everything = _commands_for_all(index)
+        commands = everything or _commands(index)
+        which = "them" if everything else "some of them"
+        items.append(Item([Strong("Test"), ": ", *pieces, *([f"; to run {which}:"] if commands else [])]))
         blocks = [Code("\n".join(commands) + "\n", "bash")] if commands else []
     else:  # tests that cannot be counted
         unread = [Ref(To.INDEX, folder.path, "", folder.path) for folder in inner if helps_tests(f"{folder.path}/")]
@@ -402,9 +404,18 @@ def _topics(index: Index) -> dict[str, list[Piece]]:
         if symbol.kind == Kind.HEADING:
             topic = next((name for name, pattern in _TOPICS if pattern.match(symbol.name)), "")
             is_short = len(symbol.name.split()) <= _MAX_HEADING
-            if topic and is_short and len(found.setdefault(topic, [])) < 2:
-                found[topic].append(Ref(To.FILE, readme, symbol.name, symbol.name, False))
+            ref = Ref(To.FILE, readme, symbol.name, symbol.name, False)
+            if topic and is_short and len(found.setdefault(topic, [])) < 2 and ref not in found[topic]:
+                found[topic].append(ref)
     return found
+
+
+def _commands_for_all(index: Index) -> list[str]:
+    """Return the commands that run all tests, one per language; nothing if that of a language is not known."""
+    files = ledger(index).files
+    tested = Counter(files[path].language for path in (*ledger(index).tests, *test_files(index)))
+    commands = [index.runners.command_for_all(language) for language, _ in tested.most_common()]
+    return list(dict.fromkeys(commands)) if all(commands) and len(set(commands)) <= _TESTS else []
 
 
 def _commands(index: Index) -> list[str]:

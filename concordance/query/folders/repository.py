@@ -20,7 +20,7 @@ from concordance.base.blocks import (
     To,
     count_noun,
 )
-from concordance.base.model import Category
+from concordance.base.model import Category, Kind
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folder_definitions, folders
@@ -38,6 +38,7 @@ from concordance.query.folders.project_name import name_of, readme_of
 from concordance.query.index.repository import Index
 
 _CENTRAL = 12
+_NOT_DEFINED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.NAMESPACE, Kind.MODULE))
 
 
 def readme_opening(index: Index) -> DocumentOpening | None:
@@ -59,10 +60,11 @@ def root_index(index: Index) -> Iterator[Block]:
         return
     whole = test_files(index)
     tests = f" and {tests_in_words(root.tests, whole)}" if root.tests or whole else ""
-    symbols = folder_definitions(index).all[""].kinds.total()
+    kinds = folder_definitions(index).all[""].kinds
+    symbols = sum(number for kind, number in kinds.items() if kind not in _NOT_DEFINED)
     yield Text(
-        [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
-         f"They hold {count_noun(symbols, 'definition')}{tests}."]
+        [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}.",
+         f" They hold {count_noun(symbols, 'definition')}{tests}." if symbols or tests else ""]
     )  # fmt: skip
     parts, ideas, building = parts_table(index), concepts(index), build_and_test(index)
     if parts:

@@ -48,6 +48,11 @@ class RunnerCommands:
         command = self._commands[path]
         return command(name) if command is not None else ""
 
+    def command_for_all(self, language: str) -> str:
+        """Return the command that runs all tests of a language; "" if no file at the root says how."""
+        rule = language_of(language).tests.command_for_all
+        return rule(self) if rule is not None else ""
+
     def text(self, path: str, limit: int = _MAX_BYTES) -> bytes:
         """Return the first bytes of a file, or the last if `limit` is negative; empty if there is no such file.
 

@@ -192,6 +192,18 @@ def _behind_signature(lines: list[str]) -> list[str]:
     return lines
 
 
+def _are_apart(lines: list[str]) -> bool:
+    """True if each line says something of its own: all begin with a capital letter, none but the last ends with a stop,
+    and the first was not full."""
+    if len(lines) < 3 or not all(line[:1].isupper() for line in lines) or any(map(_ends_part, lines[:-1])):
+        return False
+    return len(lines[0]) + 1 + len(lines[1].partition(" ")[0]) <= max(map(len, lines))
+
+
+def _ends_part(line: str) -> bool:
+    return line.endswith((".", ",", ":", ";", "-", "!", "?"))
+
+
 def _words(lines: list[str], language: str) -> str | None:
     """Return the prose that a paragraph opens with; None if it opens with something that ends the search."""
     kept: list[str] = []
@@ -200,6 +212,7 @@ def _words(lines: list[str], language: str) -> str | None:
     if label := _LABEL.match(lines[0]):
         returns = "Returns " if label[0].lower().startswith("return") else ""
         lines = [returns + lines[0][label.end() :], *lines[1:]]
+    lines = lines[:1] if _are_apart(lines) else lines
     for line in lines:
         if kept and _BEGINS.match(line) and re.search(r"\w\Z", kept[-1]) and not _UNFINISHED.search(kept[-1]):
             break

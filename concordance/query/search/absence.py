@@ -16,6 +16,7 @@ from concordance.base.model import File, Kind, Skip, Trust
 from concordance.extract.registry import is_analysed, language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 
 _UNSEEN_NAMES = "names made at run time, names that many files share"
@@ -74,6 +75,9 @@ def no_users(model: FileModel) -> list[Piece]:
         return ["No import or use of its names was found; ", *_listed(others), f" {names} its package."]
     if is_test and not language_of(model.file.language).has_prototypes:
         return [f"No reference to it was found{_limits(model.file)}; test runners find tests by themselves."]
+    if twin := _under_another_condition(model):
+        link = Ref(To.FILE, twin, "", twin)
+        return ["Its definitions are also in ", link, ", under another condition: uses of them are linked to those."]
     if _runs_with_its_package(model):
         return [f"No reference to it was found{_limits(model.file)}; imports of its package run it."]
     return [f"No reference to it was found{_limits(model.file)}."]
@@ -85,6 +89,17 @@ def _runs_with_its_package(model: FileModel) -> bool:
     if not language.imports_folders or language.imports_by_name:
         return False
     return all(symbol.kind != Kind.NAMESPACE or symbol.name != "main" for symbol in model.symbols)
+
+
+def _under_another_condition(model: FileModel) -> str:
+    """Return the file of the same package of Go that defines the same name, under another build constraint; "" if
+    there is none."""
+    name = next((symbol.key for symbol in model.symbols if symbol.parent < 0 and symbol.kind != Kind.NAMESPACE), "")
+    if model.file.language != "go" or name in ("", "init", "main"):
+        return ""
+    beside = (path for path in model.index.files_in(model.path.rpartition("/")[0]) if path.endswith(".go"))
+    others = (path for path in beside if path != model.path and not path.endswith("_test.go"))
+    return next((path for path in others if any(one.key == name for one in outline(model.index, path).symbols)), "")
 
 
 def _or_use(file: File) -> str:

@@ -75,8 +75,28 @@ def test_test_files_are_counted_where_tests_have_no_names(tmp_path: Path) -> Non
          "add.ts": "export function add(a: number, b: number) { return a + b; }\n"},
     )  # fmt: skip
     testing = section(tmp_path, "Building and Testing")
+    assert "**Test**: 1 test file; to run them:" in testing and "npm test" in testing
+    write(tmp_path, {"package.json": '{"name": "tool", "devDependencies": {"vitest": "1"}}\n'})
+    testing = section(tmp_path, "Building and Testing")
     assert "**Test**: 1 test file; to run some of them:" in testing and "npx vitest run add.test.ts" in testing
     assert "and 1 test file." in section(tmp_path, "Overview")
+
+
+def test_documents_that_every_project_has_are_named_by_what_they_are(tmp_path: Path) -> None:
+    changes = "## 2.0.0\n\n* Removes what was old and unused.\n\n## 1.1.0\n\n* Adds.\n\n## 1.0.0\n\n* First.\n"
+    licence = "MIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy\n"
+    readme = (
+        "# Tool [![Build](https://x.org/b.svg)](https://x.org)\n\n## Tool 2 is out\n\nWe're excited to announce the "
+        "release of Tool 2.\n\n---\n\nTool counts the words of a text.\n\n## Usage\n\nRun it.\n\n## Usage\n\nAgain.\n"
+    )
+    write(tmp_path, {"CHANGELOG.md": changes, "LICENSE": licence, "README.md": readme, "lib/run.rb": "def run; end\n",
+                     "test/run_test.rb": "def test_run; end\n"})  # fmt: skip
+    listed = section(tmp_path, "Files")
+    assert "list of changes, 3 entries: [2.0.0]" in listed and "text of the MIT licence" in listed
+    assert "[Tool]" in listed and "“Tool counts the words of a text.”" in listed
+    assert "> Tool counts the words" in section(tmp_path, "Overview")
+    testing = section(tmp_path, "Building and Testing")
+    assert "**Test**: [`test`]" in testing and testing.count("[Usage]") == 1
 
 
 def test_central_files_are_used_and_no_documents(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Quote, Ref, Text, To
 from concordance.base.kinds import Section
 from concordance.extract.registry import language_of
@@ -13,11 +15,12 @@ from concordance.query.names.mentions import MentionedNames
 
 TITLE = Section.PURPOSE.value
 ORDER = 10
+_CREDITS = re.compile(r"^[ \t]*@(?:author|copyright|license|package|subpackage|category|link|version)\b.*\n?", re.M)
 
 
 def blocks(model: FileModel) -> list[Block]:
     """Return what the file is for: its author's words, or a description of the facts."""
-    words = own_description(model.file, model.facts.doc)
+    words = _CREDITS.sub("", own_description(model.file, model.facts.doc)).strip()
     if not words or language_of(model.file.language).is_markup:  # the page of a document begins with the document
         pieces = as_sentence(describe(model.index, model.path))
         cited = next((piece.path for piece in pieces if isinstance(piece, Cite)), model.path)

@@ -51,7 +51,7 @@ def blocks(model: FileModel) -> list[Block]:
         ]
         found.append(Items(items))
     if len(found) == 1:
-        found.append(Text(["The only file in ", where, "; no related files found."]))
+        found.append(Text(["No other file is directly in ", where, "; no related files found."]))
     return found
 
 
