@@ -2,8 +2,9 @@
 
 In: a question of several words. Out: places whose message template (`extract/bridges/errors.py`) matches most of it:
 the fixed parts must occur in the question in their order; anything may be filled in between. Only the files that
-full-text search ranks best are searched, so that the cost does not grow with the repository. Sharing some words is not
-enough: the template must cover most of the question, or the question most of a template that is long enough.
+full-text search ranks best are searched, so that the cost does not grow with the repository; if none of them has it,
+those with a few of its words in a row. Sharing some words is not enough: the template must cover most of the question,
+or the question most of a template that is long enough.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from concordance.query.search import ranking
 
 _MIN_WORDS = 4  # a question with fewer words cannot be a message
 _MAX_FILES = 150  # files that are searched
+_ROW, _MAX_ROWS = 3, 30  # words in a row, and rows, by which other files are found if none of those has the message
 _MIN_COVERAGE = 0.6  # the share of the question's letters that a message must cover …
 _WHOLE, _ENOUGH = 0.9, 24  # … or the share of the message that is covered, and its least length
 _MIN_RELATIVE_COVERAGE = 0.8  # a message that covers less than this share of what the best one does is a different one
@@ -41,16 +43,29 @@ def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> 
     if len(text.split()) < _MIN_WORDS:
         return []
     asked = ranking.parse_question(question, folder, index.words)
-    found: list[RaisedMessage] = []
-    for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _MAX_FILES):
-        if hit.path in index.categories:
-            found += _in_file(hit.path, index.facts.ends(hit.path), text)
+    hits = ranking.rank_files(index.text_shards, asked, index.ranks, _MAX_FILES)
+    found = list(_in_files(index, [hit.path for hit in hits], text)) or list(
+        _in_files(index, _files_with_rows(index, asked), text)
+    )
 
     def order(raised: RaisedMessage) -> tuple[float, int, str, int]:
         return -round(raised.share, 2), category_rank(index.category_of(raised.path)), raised.path, raised.end.line
 
     best = max((raised.share for raised in found), default=0.0)
     return sorted((raised for raised in found if raised.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
+
+
+def _files_with_rows(index: Index, asked: ranking.SearchQuery) -> Iterator[str]:
+    """Yield the files with a few words of a question in a row: common words rank many other files above them."""
+    rows = zip(*(asked.words[n : n + _MAX_ROWS] for n in range(_ROW)), strict=False)
+    found = [ranking.files_with_words(index.text_shards, row, asked.folder) for row in rows]
+    yield from dict.fromkeys(path for paths in found if len(paths) <= _MAX_FILES for path in paths)
+
+
+def _in_files(index: Index, paths: Iterable[str], text: str) -> Iterator[RaisedMessage]:
+    for path in paths:
+        if path in index.categories:
+            yield from _in_file(path, index.facts.ends(path), text)
 
 
 def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessage]:

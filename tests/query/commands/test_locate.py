@@ -12,7 +12,9 @@ import pytest
 import concordance
 from concordance.api import Repository
 from concordance.base.errors import UserError
+from concordance.query.search import ranking
 from concordance.query.search.bug_report import StackFrame, parse_report
+from concordance.query.search.error_messages import find_raising_lines
 from concordance.query.search.example_code import read_example
 from tests.support.program import ask, concord, git, write
 
@@ -362,6 +364,12 @@ def test_each_kind_of_evidence(shop: Repository, text: str, path: str, symbol: s
     if symbol:
         assert first_function(rows) == (path, symbol)
     assert any(reason in one for row in rows if row["path"] == path for one in row["reasons"])
+
+
+def test_a_message_of_common_words_is_found(shop: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "rank_files", lambda *given: [])  # many other files have its words
+    rows = find_raising_lines(shop._index, "cannot add 3 items to the cart", "", 3)
+    assert [(one.path, one.end.line) for one in rows] == [("src/shop/cart.py", 11)]
 
 
 def test_one_step_along_calls_overrides_and_tests(shop: Repository) -> None:
