@@ -12,7 +12,7 @@ from dataclasses import replace
 from concordance.base import plugins
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, To
 from concordance.base.errors import UserError
-from concordance.base.model import File
+from concordance.base.model import File, Kind
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row
 from concordance.query.descriptions.overloads import implementation
@@ -21,7 +21,7 @@ from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
-from concordance.query.pages import PAGES
+from concordance.query.pages import PAGES, kinds_with
 from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
@@ -61,7 +61,14 @@ def _requested_pages(index: Index, subject: str, addresses: Addresses) -> Iterat
         return
     if not target:
         raise UserError(f"nothing is named {subject}", "`concord search` finds similar names")
-    for place in _implementations_first(index, target)[:_MAX_DEFINITIONS]:
+    tables: set[str] = set()
+    for kind in kinds_with("titled"):
+        for named, _, path, _ in kind.titled(index, subject):
+            if any(place.kind == Kind.KEY and place.path == path for place in target):  # a row of its table
+                tables.add(path)
+                yield from kind.pages(index, named)
+    shown = [place for place in target if place.kind != Kind.KEY or place.path not in tables]
+    for place in _implementations_first(index, shown)[:_MAX_DEFINITIONS]:
         yield _definition(index, place)
 
 

@@ -159,6 +159,11 @@ def test_answers_say_only_what_an_agent_needs(tools: AgentTools) -> None:
     assert "a call whose target is not known is not followed" in nothing
 
 
+def test_an_operator_is_explained_by_its_kernels(tools: AgentTools) -> None:
+    answer = tools.call("explain", {"target": "torch.tally"})
+    assert "Operator" in answer.text.split("\n")[0] and "native/src/module.cpp" in answer.text
+
+
 def test_everything_can_be_prepared(tools: AgentTools) -> None:
     assert len(list(tools.prepare())) == 3
 
