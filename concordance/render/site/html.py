@@ -50,8 +50,8 @@ SORTS = "sorts"  # class of a table that can be sorted and filtered by a script
 LONG = 100  # from this number of entries on, the browser lays out only the visible part of a list
 _NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
 _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
-_LONG_NAME = 8  # characters
-_PARTS = re.compile(r"(?<=\w)(::|[/_.](?=\w))")  # where a long name may be broken
+_LONG_NAME = 18  # characters
+_PARTS = re.compile(r"(?<=\w)(::|[/_](?=\w)|\.(?=\w)(?!\w{1,4}\Z))")  # where a long name may be broken
 _FOLDED = "File Metadata"  # the section that a reader opens on demand
 _NOTHING = re.compile(
     r"(?:(?:No|None|Empty|Nothing|Not searched)\b|It (?:defines|runs) no |(?:Definitions|Imports) are not |"
