@@ -377,11 +377,11 @@ class IndexShard:
         rows = zip(numbers, lines, found, strict=True)
         return [PieceHit(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
 
-    def paths_defining_similar(self, name: str, distance: int, limit: int) -> list[str]:
-        """Return files that define a name with up to `distance` wrong letters, best first."""
+    def paths_with_similar(self, field: str, word: str, distance: int, limit: int) -> list[str]:
+        """Return files that have a word with up to `distance` wrong letters in a field, best first."""
         if not self.count:
             return []
-        query = tantivy.Query.fuzzy_term_query(self._schemas[0], "defs", name, distance, True, False)
+        query = tantivy.Query.fuzzy_term_query(self._schemas[0], field, word, distance, True, False)
         return [str(self._files.doc(at)["path"][0]) for _, at in self._files.search(query, limit, count=False).hits]
 
     def path(self, hit: FileHit | PieceHit) -> str:
@@ -422,15 +422,16 @@ def open_shards(folder: str) -> list[IndexShard]:
     return []
 
 
-def files_defining_similar(shards: list[IndexShard], name: str) -> list[str]:
-    """Return some of the files that define a name within a wrong letter or two, nearest first.
+def files_with_similar(shards: list[IndexShard], name: str, field: str = "defs") -> list[str]:
+    """Return some of the files that define a name within a wrong letter or two, nearest first, or that have it in
+    another field.
 
     The index finds them in a fraction of a millisecond; comparing all names of a large repository takes a tenth of a
     second.
     """
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
         found = [
-            path for shard in shards for path in shard.paths_defining_similar(name.lower(), distance, _MAX_SIMILAR)
+            path for shard in shards for path in shard.paths_with_similar(field, name.lower(), distance, _MAX_SIMILAR)
         ]
         if found:
             return list(dict.fromkeys(found))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
-from concordance.facts.fulltext.index import files_defining_similar
+from concordance.facts.fulltext.index import files_with_similar
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
@@ -32,7 +32,7 @@ from concordance.query.names.resolver import UnknownName, resolve_symbols, simil
 from concordance.query.pages import kinds_with
 from concordance.query.search import ranking
 from concordance.query.search.error_messages import find_raising_lines
-from concordance.query.search.name_matches import MAX_WORDS, match_names
+from concordance.query.search.name_matches import MAX_WORDS, NAME_PARTS, match_names
 from concordance.query.search.request import CONCEPT, FILE, FOLDER, SearchRequest, SearchResult
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -41,6 +41,7 @@ _PATH = re.compile(r"\S*[/.]\S*")
 _QUOTED = re.compile(r'"([^"]+)"')
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
+_LEAST_CORRECTED = 4  # letters of a word that is corrected
 _OF_KIND = 40  # files that are searched for definitions of a kind
 _HITS = 200  # files that full-text search ranks, of which names are taken
 _NAMED = 50  # definitions of a file whose lines are looked at
@@ -200,7 +201,7 @@ def _is_unknown(index: Index, word: str) -> bool:
     """True if a word occurs nowhere, neither as a name nor in any text or path."""
     parts = index.words.of(word).split()
     return (
-        len(word) >= 4
+        len(word) >= _LEAST_CORRECTED
         and bool(_NAME.fullmatch(word))
         and not all(ranking.is_known_word(index.text_shards, part) for part in parts)
         and not index.facts.symbols_starting_with(word, 1)
@@ -210,10 +211,15 @@ def _is_unknown(index: Index, word: str) -> bool:
 
 def _most_similar(index: Index, word: str) -> str:
     """Return the name that is most similar to a mistyped one, in the case that was typed if possible; "" if none is."""
-    paths = [path for path in files_defining_similar(index.text_shards, word) if path in index.categories]
+    paths = [path for path in files_with_similar(index.text_shards, word) if path in index.categories]
     names: dict[str, int] = {}
     for place in (place for path in paths for place in index.facts.symbols_in(path)):
         names[place.name] = min(category_rank(place.category), names.get(place.name, 99))
+    if not names:  # a word of some names, as in `RedirectResponse`, or of documents
+        paths = files_with_similar(index.text_shards, index.words.of(word), "body")
+        lines = (line for path in paths if path in index.categories for line in index.open_file(path).lines() or ())
+        words = (part.lower() for line in lines for part in NAME_PARTS.findall(line[:MAX_LINE_LENGTH]))
+        names = dict.fromkeys((part for part in words if len(part) >= _LEAST_CORRECTED), 0)
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(word.lower())
 

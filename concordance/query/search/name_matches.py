@@ -36,7 +36,7 @@ from concordance.query.search.request import FILE, FOLDER, SearchRequest, Search
 
 MAX_WORDS = 6  # longer questions are descriptions
 _CHANGE = 3  # words, or parts of them, of a question that may describe a change: "fix cookies of the test client"
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+NAME_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 _INTERNAL = re.compile(r"(?:^|\.)(?:_?details?_?|_?internal|_?impl)\.")  # scopes that C++ keeps from its users
 _HOW = re.compile(r"(?:how|what|why|where|when|which)\b", re.IGNORECASE)
@@ -85,7 +85,12 @@ _FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib"))  # files that rep
 @lru_cache(200_000)
 def _stems(text: str) -> tuple[str, ...]:
     """Return the parts of a name or path, stemmed."""
-    return tuple(stem(part.lower()) for part in _PARTS.findall(text))
+    return tuple(stem(part.lower()) for part in NAME_PARTS.findall(text))
+
+
+def _initials(parts: re.Pattern[str], name: str) -> str:
+    """Return the initials of a name; those of `HTTPServer` are HS by its parts, and HTTPS by its capitals."""
+    return "".join(part[0] for part in parts.findall(name)).upper()
 
 
 class _Fit(NamedTuple):
@@ -113,7 +118,7 @@ class QuestionWords:
     @cached_property
     def _pairs(self) -> dict[str, tuple[str, str]]:
         """Neighbours as one word: `content types` may be written `contenttypes`."""
-        lower = [part.lower() for word in self.typed for part in _PARTS.findall(word)]
+        lower = [part.lower() for word in self.typed for part in NAME_PARTS.findall(word)]
         return {stem(one + other): (stem(one), stem(other)) for one, other in pairwise(lower)}
 
     def fit(self, name: str, scope: str, path: str) -> _Fit:
@@ -121,7 +126,7 @@ class QuestionWords:
         own = _stems(name)
         if not own or not self.stems:
             return _Fit(0.0, 0.0)
-        whole = stem("".join(part.lower() for part in _PARTS.findall(name)))
+        whole = stem("".join(part.lower() for part in NAME_PARTS.findall(name)))
         if whole == self._joined:
             return _Fit(1.0, 1.0)
         values = dict.fromkeys(self.stems, 0.0)
@@ -131,6 +136,9 @@ class QuestionWords:
             for word, value in matched.items():
                 values[word] = max(values[word], _IN_NAME * value)
             used += len(part) if matched else 0
+        for letter, rest in pairwise(own):  # the capital of `ETag` and `OAuth` is no word of its own
+            if len(letter) == 1 and stem(letter + rest) in self.stems:
+                values[stem(letter + rest)], used = _IN_NAME, used + len(letter + rest)
         if not used and whole in self.stems:
             values[whole], used = _IN_NAME, len(whole)
         if not used:
@@ -245,7 +253,7 @@ class _Matcher:
             return []
         names = [
             name for name in self.index.facts.names_with_initials(letters)
-            if "".join(part[0] for part in _CAPITALS.findall(name)) == letters and name != word
+            if letters in (_initials(_CAPITALS, name), _initials(NAME_PARTS, name)) and name != word
         ]  # fmt: skip
         kinds = (*TYPE_KINDS, Kind.FUNCTION)
         return [p for name in names[:_MAX_INITIALS] for p in self.index.facts.symbols_named(name) if p.kind in kinds]

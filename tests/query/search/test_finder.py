@@ -211,6 +211,17 @@ def test_nothing_is_listed_twice(repository: Repository) -> None:
         assert len({(row["path"], row["symbol"]) for row in rows}) == len(rows)
 
 
+def test_acronyms_and_single_capitals_in_names_and_words_that_are_only_parts_of_names(tmp_path: Path) -> None:
+    code = "class BaseHTTPLayer:\n    pass\n\n\n# The etag of a body.\ndef compileETag():\n    pass\n\n\nclass RedirectReply:\n    pass\n"
+    write(tmp_path, {"layers.py": code, "more.py": "class Reply:\n    pass\n"})
+    build(tmp_path)
+    with concordance.open(tmp_path) as found:
+        assert symbols(found.search("BHL")) == symbols(found.search("bhttpl")) == ["BaseHTTPLayer"]
+        assert symbols(found.search("etag")) == ["compileETag"]
+        answer = found.ask("search", "redirct reply")
+        assert (symbols(answer.rows)[0], answer.note) == ("RedirectReply", "Showing results for redirect reply")
+
+
 def test_initials(repository: Repository) -> None:
     assert "DataLoaderIter" in symbols(repository.search("DLI"))[:1]
     assert "DataLoaderIter" in symbols(repository.search("dli"))[:1]
