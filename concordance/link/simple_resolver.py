@@ -303,7 +303,7 @@ class SimpleResolver:
         """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
         for number in self._package_of(file)[1:]:
             found = self._top_level_symbol(self.world.load(number), name)
-            if found is not None:
+            if found is not None and found[0].kind(found[1]) != Kind.NAMESPACE:  # the clause that names the package
                 return found
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
@@ -340,6 +340,10 @@ class SimpleResolver:
                 if found is not None:
                     return found
             return None
+        if place is not None and place[0].kind(place[1]) in _HOLDERS:
+            found = self._member_of_object(place, name)
+            if found is not None:
+                return found
         if place is None or place[0].kind(place[1]) not in _NAMED_TYPES:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
                 return self._member_of(place, name) or self._in_module(place, name)
@@ -353,6 +357,18 @@ class SimpleResolver:
         kinds = kinds if self._modules is not None else frozenset()  # only in Rust, methods may be called like fields
         places = (self._first_member(self._with_ancestors(pair), name, kinds) for pair in (value.type, *value.also))
         return next((one for one in places if one is not None), None)
+
+    def _member_of_object(self, place: Place, name: str) -> Place | None:
+        """Return the member of an object that its literal lists: a method, or what a name in it refers to."""
+        file, symbol = place
+        word = file.name_index.get(name)
+        inside = file.members.get(symbol, {}).get(word) if word is not None else None
+        if inside:
+            return file, inside[0]
+        named = file.name_index.get(f"{file.names[file.symbol_name[symbol]]}.{name}")
+        variable = file.variables.get((0, named)) if named is not None else None
+        values = file.values[variable] if variable is not None else ()
+        return next((found for found in (self.place(file, value) for value in values) if found is not None), None)
 
     def _in_module(self, place: Place, name: str) -> Place | None:
         """Return a member of a module of Rust that one file declares and another contains, or that a module imports."""

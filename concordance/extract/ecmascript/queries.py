@@ -120,6 +120,9 @@ NAMES = """
 (import_statement) @import.statement
 [(call_expression) (new_expression)] @value.call
 (export_statement !source (export_clause (export_specifier name: (_) alias: (_)) @value.alias))
+(program [(lexical_declaration (variable_declarator name: (identifier) value: (object)) @value.object)
+  (variable_declaration (variable_declarator name: (identifier) value: (object)) @value.object)
+  (export_statement (lexical_declaration (variable_declarator name: (identifier) value: (object)) @value.object))])
 (variable_declarator name: (identifier) value: (_)) @value.bind
 (export_statement) @export
 ((variable_declarator value: (call_expression function: (identifier) @_require

@@ -34,6 +34,7 @@ _NAMES = frozenset(
     ("identifier", "selector_expression", "field_expression", "scoped_identifier", "field_access", "member_expression",
      "generic_function")
 )  # fmt: skip
+_MEMBER_NAMES = frozenset(("shorthand_property_identifier", "identifier"))
 _SELVES = frozenset((b"self", b"this"))
 _REFERENCES = frozenset(
     ("pointer_type", "reference_type", "dynamic_type", "abstract_type", "type_annotation", "type_elem")
@@ -70,6 +71,7 @@ class ValueSyntax:
         self._typed = found.get("value.typed", [])
         self._ranges = found.get("value.range", [])
         self._aliases = found.get("value.alias", [])
+        self._objects = found.get("value.object", [])
 
     def receiver(self, builder: FlowBuilder, data: bytes, start: int, around: int) -> int:
         """Return the value whose member starts at an offset: what a call returns; 0 if unknown."""
@@ -140,6 +142,17 @@ class ValueSyntax:
             alias, name = node.child_by_field_name("alias"), node.child_by_field_name("name")
             if alias is not None and name is not None:
                 yield alias, name
+
+    def properties(self) -> Iterator[tuple[bytes, Node]]:
+        """Yield `object.name` for each member of an object of the file that is a name, and the node of that name."""
+        for node in self._objects:
+            owner, literal = node.child_by_field_name("name"), node.child_by_field_name("value")
+            for child in literal.named_children if owner is not None and literal is not None else ():
+                key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                if child.type == "shorthand_property_identifier":
+                    key = value = child
+                if owner is not None and key is not None and value is not None and value.type in _MEMBER_NAMES:
+                    yield b"%s.%s" % (owner.text or b"", key.text or b""), value
 
     def typed(self) -> Iterator[tuple[Node, Node]]:
         """Yield each name with a type that has others inside, and the type."""
