@@ -27,6 +27,7 @@ from io import FileIO
 from concordance.base.confined_folder import NotRegularFile, open_regular_file
 from concordance.base.errors import NoPermission, NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable
 from concordance.base.model import ListedFile, Skip
+from concordance.base.paths import parent_folders
 from concordance.collect import own_output, subprocesses
 
 MOST_PATHS = 500  # number of paths above which a complete walk costs about as much
@@ -428,7 +429,8 @@ def update_listing(root: str, entries: list[ListedFile], paths: Collection[str])
             known[path] = now
         else:
             strange.append(path)
-    if any(path.startswith(tuple(f"{gone}/" for gone in paths)) for path in known):
+    files_in = {path.rpartition("/")[0] for path in known}
+    if not files_in.union(*map(parent_folders, files_in)).isdisjoint(paths):
         return None  # a folder became a file, or is gone
     new = _belonging(root, strange, folders) if strange else []
     return None if new is None else sorted([*known.values(), *new], key=path_sort_key)
