@@ -76,10 +76,10 @@ class Alphabet:
         """Update after names whose symbols changed, and files whose terms changed (path, before, after)."""
         changed = set(names)
         for path, before, after in terms:
-            for term in before:
-                self._count_term(path, term, -1)
-            for term in after:
-                self._count_term(path, term, 1)
+            was, now = (Counter(term._replace(times=0, line=0) for term in some) for some in (before, after))
+            for times, differing in ((-1, was - now), (1, now - was)):
+                for term in differing.elements():
+                    self._count_term(path, term, times)
             changed |= _concepts(before) ^ _concepts(after)
         ids = self._census.facts.ids_named(changed)
         sizes = self._sizes(ids.items())
