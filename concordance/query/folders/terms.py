@@ -96,8 +96,6 @@ def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[st
 def acronyms(index: Index) -> dict[str, list[tuple[str, str, int]]]:
     """Return all acronyms that are spelled out somewhere, with their expansions, paths and lines, in path order."""
     found: dict[str, list[tuple[str, str, int]]] = {}
-    for base, terms in sorted(index.census.terms.items(), key=lambda row: index.path_of_file(row[0])):
-        for term in terms:
-            if term.stands_for:
-                found.setdefault(term.text, []).append((term.stands_for, index.path_of_file(base), term.line))
+    for file, term in sorted(index.census.terms.acronyms(), key=lambda row: index.path_of_file(row[0])):
+        found.setdefault(term.text, []).append((term.stands_for, index.path_of_file(file), term.line))
     return found

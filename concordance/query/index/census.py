@@ -72,6 +72,11 @@ class FileTerms(MutableMapping[int, tuple[Term, ...]]):
     def __getitem__(self, file: int) -> tuple[Term, ...]:
         return decode_terms(self._packed[file])
 
+    def acronyms(self) -> list[tuple[int, Term]]:
+        """Return the acronyms that files spell out; decoding the terms of files without any would take longer."""
+        with_some = [file for file, packed in self._packed.items() if b"acronym" in packed]
+        return [(file, term) for file in with_some for term in self[file] if term.stands_for]
+
     def __setitem__(self, file: int, terms: tuple[Term, ...]) -> None:
         self._packed[file] = pack_terms(terms)
 

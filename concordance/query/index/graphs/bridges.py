@@ -6,6 +6,7 @@ a path), so that a page is rebuilt when the bridges it read change.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from itertools import chain
@@ -14,7 +15,7 @@ from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import encode_text, unpack_bridge, unpack_parts
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import memoised_in_object, shared_until
+from concordance.facts.updates.reads import memoised, memoised_in_object, shared_until
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
 
@@ -174,8 +175,13 @@ class Bridges:
         """Return the line that states a bridge; 0 if no bridge end states it, because a Python name led to it."""
         if row.end < 0:
             return 0
-        ends = self._index.open_file(self._index.path_of(row.source)).ends
-        return ends[row.end].line if row.end < len(ends) else 0
+        lines = _lines_of_ends(self._index, self._index.path_of(row.source))
+        return lines[row.end] if row.end < len(lines) else 0
+
+
+@memoised(4096)  # the list of all notes cites hundreds of files, and is made again with each of them
+def _lines_of_ends(index: Index, path: str) -> array[int]:
+    return array("I", [end.line for end in index.open_file(path).ends])
 
 
 @memoised_in_object
