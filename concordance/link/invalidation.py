@@ -9,7 +9,7 @@ languages, the whole family is linked again, which is always correct.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from concordance.base.kinds import C_FAMILY, INLINE_MODULE
 from concordance.base.model import TYPE_KINDS, Links, Op, SymbolRelation, Target, unpack_column
@@ -32,9 +32,8 @@ from concordance.link.interface_digest import (
 from concordance.link.languages import value_tracking_languages
 from concordance.link.world import LinkWorld, LoadedFlow
 
-ALWAYS_FOLLOWED_FILES = (
-    200  # the number of files up to which changes are always followed, whatever share of the family they are
-)
+Item = TypeVar("Item")
+ALWAYS_FOLLOWED_FILES = 200  # files up to which changes are always followed, whatever share of the family they are
 FAMILY_SHARE = 3  # beyond one in this many of a family's files, the whole family is linked again
 
 
@@ -49,6 +48,25 @@ class StoredLinks(Protocol):
 
     def files_linked_to_symbols(self, ids: Iterable[int]) -> set[int]:
         """Return the files that had a link to one of the given symbols."""
+
+
+class _Queue(Generic[Item]):
+    """Items that changed, each of which is followed once."""
+
+    def __init__(self) -> None:
+        self._seen: set[Item] = set()
+        self.fresh: set[Item] = set()  # those whose dependents are still to be found
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Add items, apart from those that were added before."""
+        found = set(items) - self._seen
+        self._seen |= found
+        self.fresh |= found
+
+    def take(self) -> set[Item]:
+        """Remove and return the fresh items."""
+        found, self.fresh = self.fresh, set()
+        return found
 
 
 class Invalidation:
@@ -67,17 +85,13 @@ class Invalidation:
         self.number_of = {row.id: number for number, row in enumerate(world.files)}
         self.to_link: set[int] = set()
         self.whole_families: set[bool] = set()  # families to link as a whole; True is the C family, False all others
-        self._names: dict[bool, set[str]] = {False: set(), True: set()}
-        self._ids: set[int] = set()
-        self._owned: set[tuple[str, str]] = set()  # symbols of the C family, as pairs of an owner and a name
-        self._new_owned: set[tuple[str, str]] = set()
-        self._new_names: dict[bool, set[str]] = {False: set(), True: set()}
-        self._new_ids: set[int] = set()
+        self._names = {False: _Queue[str](), True: _Queue[str]()}
+        self._ids = _Queue[int]()  # symbols of the other languages
+        self._owned = _Queue[tuple[str, str]]()  # symbols of the C family, as pairs of an owner and a name
         self._old: dict[str, FileVersion] = {}
         self._new: dict[str, FileVersion] = {}
         self._links: dict[str, Links] = {}
-        self._dependencies_by_file: dict[int, DefinitionDependencies] = {}
-        self._dependencies_by_version: dict[int, DefinitionDependencies] = {}
+        self._known_dependencies: dict[tuple[str, bool], DefinitionDependencies] = {}
         self._sizes = [sum((row.language in C_FAMILY) == c for row in world.files if row.size) for c in (False, True)]
 
     # --- What changed
@@ -97,7 +111,7 @@ class Invalidation:
             self.whole_families.add(True)
         self._add_names(True, names or ())
         self._add_owned((ANY_OWNER, name) for name in names or ())
-        while any(self._new_names.values()) or self._new_ids or self._new_owned:
+        while any(queue.fresh for queue in self._names.values()) or self._ids.fresh or self._owned.fresh:
             self._propagate()
         for number, row in enumerate(self.world.files):
             if row.size and (row.language in C_FAMILY) in self.whole_families:
@@ -166,7 +180,7 @@ class Invalidation:
                 self._add_names(c, {row.alias or row.name, row.module.rpartition("::")[2]})
         if len(targets) != len(now) or not places:  # a package on the way to a module changed
             places = list(range(len(now)))
-        self._add_changed(file, *self._dependencies(number).dependents(imports=places))
+        self._add_changed(file, *self._dependencies(file).dependents(imports=places))
 
     def _compare_paths(self) -> None:
         """Record added and removed files and folders: each is itself a name, in its folder's package."""
@@ -218,32 +232,20 @@ class Invalidation:
 
     def _add_names(self, c: bool, names: Iterable[str]) -> None:
         if c not in self.whole_families:
-            fresh = set(names) - self._names[c] - {"", "*"}
-            self._names[c] |= fresh
-            self._new_names[c] |= fresh
+            self._names[c].add(set(names) - {"", "*"})
 
     def _add_owned(self, pairs: Iterable[tuple[str, str]]) -> None:
-        fresh = set(pairs) - self._owned if True not in self.whole_families else set()
-        self._owned |= fresh
-        self._new_owned |= fresh
-
-    def _add_ids(self, ids: Iterable[int]) -> None:
-        if False not in self.whole_families:
-            fresh = set(ids) - self._ids
-            self._ids |= fresh
-            self._new_ids |= fresh
+        if True not in self.whole_families:
+            self._owned.add(pairs)
 
     def _propagate(self) -> None:
         """Find the files that depend on the changes recorded last."""
-        every, self._new_names = self._new_names, {False: set(), True: set()}
-        ids, self._new_ids = self._new_ids, set()
-        owned, self._new_owned = self._new_owned, set()
-        # both versions of the changed files are examined
-        for path, version in (*self._old.items(), *self._new.items()):
-            dependencies = self._changed_dependencies(path, version)
-            self._add_changed(
-                version.file, *dependencies.dependents(every[version.file.language in C_FAMILY], ids, (), owned)
-            )
+        every = {c: queue.take() for c, queue in self._names.items()}
+        ids, owned = self._ids.take(), self._owned.take()
+        for is_old, versions in ((True, self._old), (False, self._new)):
+            for file in [version.file for version in versions.values()]:
+                names = every[file.language in C_FAMILY]
+                self._add_changed(file, *self._dependencies(file, is_old).dependents(names, ids, (), owned))
         for c, names in every.items():
             wanted = {name_digest(name) for name in (*names, *(name for _, name in owned if c))}
             dependents = set(self.stored.mentioning(wanted)) if wanted else set()
@@ -254,10 +256,8 @@ class Invalidation:
                 row = self.world.files[number]
                 if c not in self.whole_families and (row.language in C_FAMILY) == c and row.path not in self._new:
                     self.to_link.add(number)
-                    self._add_changed(
-                        self.world.load(number),
-                        *self._dependencies(number).dependents(names, () if c else ids, (), owned),
-                    )
+                    file = self.world.load(number)
+                    self._add_changed(file, *self._dependencies(file).dependents(names, () if c else ids, (), owned))
             self._limit(c)
 
     def _limit(self, c: bool) -> None:
@@ -265,11 +265,8 @@ class Invalidation:
         count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.to_link)
         if count > max(ALWAYS_FOLLOWED_FILES, self._sizes[c] // FAMILY_SHARE):
             self.whole_families.add(c)
-            self._new_names[c] = set()
-            if c:
-                self._new_owned = set()
-            else:
-                self._new_ids = set()
+            for queue in (self._names[c], self._owned if c else self._ids):
+                queue.take()
 
     def _add_changed(self, file: LoadedFlow, symbols: Iterable[int], names: Iterable[str]) -> None:
         """Record the symbols and names of a file whose meaning changed."""
@@ -283,24 +280,18 @@ class Invalidation:
             self._add_names(
                 c, (file.names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.OFFERS))
             )
-        self._add_ids(file.id(symbol) for symbol in symbols)
+        if False not in self.whole_families:
+            self._ids.add(file.id(symbol) for symbol in symbols)
 
-    def _dependencies(self, number: int) -> DefinitionDependencies:
-        if number not in self._dependencies_by_file:
-            file = self.world.load(number)
-            tracked = file.language in value_tracking_languages()
-            links = self.stored.links(self.world.files[number].id) if tracked else Links()
-            self._dependencies_by_file[number] = DefinitionDependencies(file, _by_use(links))
-        return self._dependencies_by_file[number]
-
-    def _changed_dependencies(self, path: str, version: FileVersion) -> DefinitionDependencies:
-        key = id(version)
-        if key not in self._dependencies_by_version:
-            old = version is self._old.get(path)
-            self._dependencies_by_version[key] = DefinitionDependencies(
-                version.file, _by_use(self._links[path]) if old else {}
-            )
-        return self._dependencies_by_version[key]
+    def _dependencies(self, file: LoadedFlow, is_old: bool = False) -> DefinitionDependencies:
+        """Return the dependencies in a file, or in the old version of one that was read again."""
+        key = file.path, is_old
+        if key not in self._known_dependencies:
+            links = self._links[file.path] if is_old else Links()
+            if file.path not in self._new and not is_old and file.language in value_tracking_languages():
+                links = self.stored.links(file.file_id)
+            self._known_dependencies[key] = DefinitionDependencies(file, _by_use(links))
+        return self._known_dependencies[key]
 
 
 def _by_use(links: Links) -> dict[int, list[int]]:

@@ -352,8 +352,8 @@ class Build:
 
         config = self.config
         work = link.Linking(
-            self.root, writer, config.jobs, config.patience, self._report_linked, failed, config.roots,
-            self.cluster, rows=state.rows, c_tables=state.tables, tree=state.tree,
+            self.root, writer, config.jobs, config.patience, self._report_linked, failed, config.roots, state,
+            self.cluster,
         )  # fmt: skip
         if before is None or before.meta.get("linkers") != self._settings_metadata()["linkers"]:
             tree = work.link_all()
@@ -365,7 +365,6 @@ class Build:
             except Exception as error:  # a bug here costs time, but no links
                 self._report(f"updating the links failed ({error!r}); linking all files instead")
                 tree = work.link_all()
-        state.rows, state.tables = work.rows, work.c_tables
         summary.named, summary.resolved = writer.queries.expression_counts()
         with self._step("bridge"):
             writer.index()

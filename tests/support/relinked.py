@@ -18,12 +18,11 @@ from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.read import Facts
-from concordance.facts.records import ExtractedFile, Linkable
+from concordance.facts.records import ExtractedFile
 from concordance.facts.updates.delta import Delta
 from concordance.facts.write import StoreWriter
-from concordance.link.cfamily.resident_tables import CFamilyState
 from concordance.link.linker import Linker
-from concordance.link.paths.tree import Tree
+from concordance.workflow.resident import StoreState
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, public_names
 from concordance.workflow.stages import passes as stages_passes
@@ -53,9 +52,7 @@ class Book:
     def __init__(self, home: Path, files: Mapping[str, str], keeps: bool = True) -> None:
         """`keeps`: state is kept from one edit to the next, as in a long-running process."""
         self.home, self.root, self.keeps = home, home / "repo", keeps
-        self.tables: CFamilyState | None = None
-        self.rows: list[Linkable] | None = None
-        self.tree: Tree | None = None
+        self.state = StoreState()
         self.files: dict[str, str] = {}
         self.known: dict[tuple[str, str], ExtractedFile] = {}
         self.linked: set[str] = set()  # by the last edit
@@ -105,14 +102,13 @@ class Book:
         return self.known[path, text]
 
     def _bring_up(self, folder: Path, changed: Mapping[str, str], gone: set[str], fresh: bool) -> None:
-        writer = StoreWriter(str(folder), fresh, self.rows if not fresh else None)
+        state = self.state if not fresh and self.keeps else StoreState()
+        writer = StoreWriter(str(folder), fresh, state.rows)
         try:
             writer.put(self._read(path, text) for path, text in changed.items())
             for path in gone:
                 writer.remove(path)
-            work = _Here(str(self.root), writer, 1, 60.0, lambda done, total: None, _raise, Config().roots)
-            if not fresh:
-                work.rows, work.c_tables, work.tree = self.rows, self.tables, self.tree
+            work = _Here(str(self.root), writer, 1, 60.0, lambda done, total: None, _raise, Config().roots, state)
             tree = work.link_all() if fresh else work.link_changed()
             writer.index()
             if work.linked_all:
@@ -125,9 +121,7 @@ class Book:
                 public_names.update(writer)
             if not fresh:
                 self.linked, self.delta = work.linked or set(), writer.delta
-                self.rows, self.tables, self.tree = (
-                    (work.rows, work.c_tables, tree if tree.is_loaded else None) if self.keeps else (None, None, None)
-                )
+                self.state, state.tree = state, tree if tree.is_loaded else None
             writer.commit({"started": "0"})
         except BaseException:
             writer.abandon()

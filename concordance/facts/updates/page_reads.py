@@ -22,7 +22,7 @@ from concordance.facts import schema
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.commit import commit
 from concordance.facts.integrity.failures import FAILURES
-from concordance.facts.updates.reads import pack_slots, slot_array, unpack_slots
+from concordance.facts.updates.reads import pack_slots, slot_array
 
 Subject = tuple[str, str]  # the kind of a page, and its subject
 Digests = dict[str, int]  # digests of one table, by key
@@ -109,28 +109,27 @@ class PageReadLog:
             raise sqlite3.ProgrammingError("the page records are not open")
         return self._open
 
+    @_guarded()
     def subjects(self) -> dict[Subject, tuple[str, ...]]:
         """Return all subjects, with the pages that were made for each."""
         if self._subjects is not None:
             return self._subjects
         found: dict[Subject, tuple[str, ...]] = {}
-        with _guarded():
-            rows = self._connection.execute("SELECT number, kind, about, pages FROM subject")
-            for number, kind, about, pages in rows:
-                subject = (str(kind), os.fsdecode(about))
-                self._numbers[subject] = number
-                found[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
+        for number, kind, about, pages in self._connection.execute("SELECT number, kind, about, pages FROM subject"):
+            subject = (str(kind), os.fsdecode(about))
+            self._numbers[subject] = number
+            found[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
         self._subjects = found
         return found
 
+    @_guarded()
     def readers(self, slots: Iterable[int]) -> set[Subject]:
         """Return the subjects that read some slots."""
         numbers: set[int] = set()
-        with _guarded():
-            for slot in slots:
-                row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
-                if row:
-                    numbers.update(slot_array(row[0]))
+        for slot in slots:
+            row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
+            if row:
+                numbers.update(slot_array(row[0]))
         return {subject for subject, number in self._numbers.items() if number in numbers}
 
     def shared(self) -> dict[str, Digests]:
@@ -141,21 +140,13 @@ class PageReadLog:
         """Return what was counted for each file, by the kind of count."""
         return self._table("summary")
 
+    @_guarded()
     def _table(self, name: str) -> dict[str, dict[str, Any]]:
         known = self._tables.get(name)
         if known is None:
-            with _guarded():
-                rows = self._connection.execute(f"SELECT name, packed FROM {name}").fetchall()  # noqa: S608
-                known = self._tables[name] = {str(one): _decoded(packed) for one, packed in rows}
+            rows = self._connection.execute(f"SELECT name, packed FROM {name}").fetchall()  # noqa: S608
+            known = self._tables[name] = {str(one): _decoded(packed) for one, packed in rows}
         return known
-
-    def write(
-        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
-        summaries: Mapping[str, Summary],
-    ) -> None:  # fmt: skip
-        """Write the records of a whole book, replacing the old ones."""
-        with _guarded():
-            self._write(meta, records, shared, summaries)
 
     def drop(self) -> None:
         """Delete the records."""
@@ -172,10 +163,12 @@ class PageReadLog:
             with suppress(FileNotFoundError):
                 os.unlink(f"{self.path}.new{end}")
 
-    def _write(
+    @_guarded()
+    def write(
         self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
+        """Write the records of a whole book, replacing the old ones."""
         self.close()
         aside = f"{self.path}.new"
         self._tidy()
@@ -201,6 +194,7 @@ class PageReadLog:
                 os.unlink(self.path + end)
         checksums.move_sealed(aside, self.path)
 
+    @_guarded()
     def update(
         self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
@@ -210,14 +204,7 @@ class PageReadLog:
         Slots that a subject no longer reads stay recorded: removing them would cost more than an occasional unnecessary
         page.
         """
-        with _guarded():
-            self._tidy()
-            self._update(meta, records, removed, shared, summaries)
-
-    def _update(
-        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
-        shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
-    ) -> None:  # fmt: skip
+        self._tidy()
         run = self._connection.execute
         subjects = self.subjects()
         run("BEGIN IMMEDIATE")
@@ -231,7 +218,7 @@ class PageReadLog:
                 number = self._numbers[kind, about] = top
             else:
                 row = run("SELECT slots FROM subject WHERE number = ?", (number,)).fetchone()
-                old = unpack_slots(row[0]) if row else set()
+                old = set(slot_array(row[0])) if row else set()
             for slot in slot_array(one.slots):
                 if slot not in old:
                     added.setdefault(slot, []).append(number)

@@ -17,7 +17,6 @@ equal, what was read for it makes no page stale.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import update_wrapper, wraps
@@ -204,7 +203,7 @@ def drop_shared(index: HasCache, touched: TouchedKeys) -> None:
 
 def drop_memoised(cache: Mapping[Any, Any], slots: set[int]) -> None:
     """Drop the memoised values that were computed from any of these slots."""
-    for one in cache.values():
+    for one in cache.values() if slots else ():
         if isinstance(one, Memo):
             one.forget(slots)
 
@@ -372,18 +371,6 @@ class RecordedTable(dict[str, Value]):
 def pack_slots(slots: Iterable[int]) -> bytes:
     """Encode slots."""
     return array("I", sorted(slots)).tobytes()
-
-
-def contains_any_slot(slots: bytes, wanted: Iterable[int]) -> bool:
-    """True if encoded slots contain any of the given ones."""
-    known = slot_array(slots)
-    places = ((one, bisect_left(known, one)) for one in wanted)
-    return any(place < len(known) and known[place] == one for one, place in places)
-
-
-def unpack_slots(slots: bytes) -> set[int]:
-    """Decode slots."""
-    return set(slot_array(slots))
 
 
 def slot_array(packed: bytes) -> array[int]:

@@ -17,7 +17,7 @@ from concordance.facts.links.bridge_rows import call_edges, pack_bridges, pack_p
 from concordance.facts.links.graph import EdgeKind, edge, pack_edges
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, Delta, slot_of
-from concordance.facts.updates.reads import WHOLE_TABLE, contains_any_slot, pack_slots
+from concordance.facts.updates.reads import WHOLE_TABLE, pack_slots, slot_array
 from concordance.facts.write import StoreWriter
 from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
@@ -42,7 +42,8 @@ def update(writer: StoreWriter, tree: Tree, failed: Failed) -> None:
     """Join those bridges again that an update may have changed."""
     _record_changed_ends(writer)
     changed, reads = _changed_slots(writer.delta), unpack_parts(writer.queries.analysis_result(_READS))
-    stale = [name for name in plugins.names(BRIDGES) if name not in reads or contains_any_slot(reads[name], changed)]
+    names = plugins.names(BRIDGES)
+    stale = [name for name in names if name not in reads or not changed.isdisjoint(slot_array(reads[name]))]
     if stale:
         _join(writer, tree, failed, stale)
 

@@ -29,6 +29,7 @@ from concordance.link.cfamily.resident_tables import CFamilyState, table_files
 from concordance.link.invalidation import ALWAYS_FOLLOWED_FILES, FAMILY_SHARE, Invalidation
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
+from concordance.workflow.resident import StoreState
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.executor import FailedItem
 from concordance.workflow.workers.ray_executor import RayExecutor
@@ -55,31 +56,26 @@ class Linking:
     progress: Callable[[int, int], None]
     failed: Callable[[str, str], None]  # called for each file that could not be linked
     roots: Roots
+    state: StoreState  # what the last update left; afterwards what this one leaves
     cluster: RayExecutor | None = None  # where all files are linked, if they are many; None for processes
     linked_all: bool = False  # all files were linked
-    rows: list[Linkable] | None = None  # the files as of the last update; afterwards as of this one
-    # The tables of the C family, and what was computed from the list of files and from settings files, as of the last
-    # update; afterwards as of this one.
-    c_tables: CFamilyState | None = None
-    tree: Tree | None = None
 
     def link_all(self) -> Tree:
         """Link every file, and return the tree of files by which imports were resolved."""
-        writer = self.writer
-        self.linked_all, self.c_tables = True, None
-        self.rows = writer.linkable()
-        self.tree = Tree(self.root, writer.ledger(), self.roots)
-        linker = Linker(self.tree, self.rows, writer.queries.flow)
+        writer, state = self.writer, self.state
+        self.linked_all, state.tables = True, None
+        state.rows = writer.linkable()
+        state.tree = Tree(self.root, writer.ledger(), self.roots)
+        linker = Linker(state.tree, state.rows, writer.queries.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
         writer.put_analysis(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
-        self.c_tables = _tables_to_keep(linker)
-        return self.tree
+        state.tables = _tables_to_keep(linker)
+        return state.tree
 
     def link_changed(self) -> Tree:
         """Link the files that an update may affect, and return the tree."""
-        writer, queries = self.writer, self.writer.queries
-        previous_c_tables, self.c_tables = self.c_tables, None
+        writer, queries, state = self.writer, self.writer.queries, self.state
         delta = writer.delta
         before = {path: had for path, had in delta.previous.items() if not self._is_same_to_linker(had)}
         delta.flows_changed.update(before)
@@ -88,32 +84,29 @@ class Linking:
         if settings_changed:
             delta.add(Aspect.SETTINGS, [""])
         imports_may_move = delta.files_changed or settings_changed
-        if self.tree is None or imports_may_move:
-            self.tree = Tree(self.root, _ledger(writer), self.roots)
+        if imports_may_move:
+            state.tree = state.tables = None
+        if state.tree is None:
+            state.tree = Tree(self.root, _ledger(writer), self.roots)
         else:
-            self.tree.replace_files(map(writer.file, delta.previous))
-        rows = None if delta.files_changed else self.rows
-        if not before and not imports_may_move:
-            self.c_tables, self.rows = previous_c_tables, writer.linkable(rows) if rows is not None else None
-            return self.tree
-        self.rows = writer.linkable(rows)
-        self._link_changed(before, self.tree, settings, imports_may_move, previous_c_tables)
-        return self.tree
+            state.tree.replace_files(map(writer.file, delta.previous))
+        rows = None if delta.files_changed else state.rows
+        if before or imports_may_move:
+            state.rows = writer.linkable(rows)
+            self._link_changed(before, state.tree, settings, imports_may_move)
+        elif rows is not None:
+            state.rows = writer.linkable(rows)
+        return state.tree
 
     def _link_changed(
-        self,
-        before: dict[str, PreviousFile],
-        tree: Tree,
-        settings: set[str],
-        imports_may_move: bool,
-        previous_c_tables: CFamilyState | None,
+        self, before: dict[str, PreviousFile], tree: Tree, settings: set[str], imports_may_move: bool
     ) -> None:
         """Link after an update.
 
         `before`: files that changed for the linker; `imports_may_move`: imports may have new targets.
         """
         writer, queries = self.writer, self.writer.queries
-        linker = Linker(tree, self.rows or [], queries.flow, queries.symbols_named, queries.flows_in)
+        linker = Linker(tree, self.state.rows or [], queries.flow, queries.symbols_named, queries.flows_in)
         world = linker.world
         if len(before) + len(writer.delta.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
             self.link_all()  # for example another branch: comparing so much would cost more
@@ -121,10 +114,11 @@ class Linking:
         retargeted = self._retargeted_files(linker, before) if imports_may_move else {}
         if not imports_may_move:
             self._reuse_import_targets(linker, before)
-        if previous_c_tables is None or imports_may_move or previous_c_tables.files != table_files(world):
+        c_tables, self.state.tables = self.state.tables, None
+        if c_tables is None or c_tables.files != table_files(world):
             self._reuse_includes(linker, before, retargeted)
         else:
-            _reuse_c_tables(linker, before, previous_c_tables)
+            _reuse_c_tables(linker, before, c_tables)
         invalidation = Invalidation(world, queries, before, writer.delta.added, lambda: _c_names(linker))
         numbers = invalidation.find(retargeted)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
@@ -135,7 +129,7 @@ class Linking:
         if not world.tree.files_read <= settings:
             writer.put_analysis(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())
-        self.c_tables = _tables_to_keep(linker) or (previous_c_tables if not imports_may_move and not of_c else None)
+        self.state.tables = _tables_to_keep(linker) or (None if of_c else c_tables)
 
     def _is_same_to_linker(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
