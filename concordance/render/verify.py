@@ -24,7 +24,7 @@ from concordance.base import characters, confined_folder
 from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
 from concordance.collect import encoding, own_output, walk
-from concordance.facts.updates.page_reads import Subject
+from concordance.facts.updates.reads import Subject
 from concordance.render import claims, page_links
 from concordance.render.addresses import MARKDOWN, claims_of
 from concordance.render.formats import CitedLine

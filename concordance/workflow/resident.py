@@ -23,7 +23,8 @@ from concordance.extract.cfamily.macros import Macros
 from concordance.facts import schema
 from concordance.facts.read import Facts
 from concordance.facts.records import FileMacros, Linkable
-from concordance.facts.updates.page_reads import PageReadLog, Subject
+from concordance.facts.updates.page_reads import PageReadLog
+from concordance.facts.updates.reads import Subject
 from concordance.link.cfamily import resident_tables
 from concordance.link.paths.tree import Tree
 from concordance.query.index.repository import Index

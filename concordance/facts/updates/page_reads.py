@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,9 +22,8 @@ from concordance.facts import schema
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.commit import commit
 from concordance.facts.integrity.failures import FAILURES
-from concordance.facts.updates.reads import pack_slots, slot_array
+from concordance.facts.updates.reads import ReadRecord, Subject, pack_slots, slot_array
 
-Subject = tuple[str, str]  # the kind of a page, and its subject
 Digests = dict[str, int]  # digests of one table, by key
 Summary = dict[str, Any]  # plain values, by path
 _SHARE_BITS = 6  # upper bits of slots by which they are distributed
@@ -36,13 +35,6 @@ CREATE TABLE reader (slot INTEGER PRIMARY KEY, subjects BLOB);
 CREATE TABLE shared (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 CREATE TABLE summary (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 """
-
-
-class PageRecord(NamedTuple):
-    """What was made for one subject."""
-
-    slots: bytes  # the slots it read, as a sorted array of unsigned numbers
-    pages: tuple[str, ...]  # paths of its pages in the book
 
 
 class PageReadsBroken(ConcordanceError):
@@ -165,7 +157,7 @@ class PageReadLog:
 
     @_guarded()
     def write(
-        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
+        self, meta: Mapping[str, str], records: Mapping[Subject, ReadRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Write the records of a whole book, replacing the old ones."""
@@ -174,7 +166,7 @@ class PageReadLog:
         self._tidy()
         subjects = sorted(records)
         rows = (
-            (number, kind, os.fsencode(about), records[kind, about].slots, _pages(records[kind, about].pages))
+            (number, kind, os.fsencode(about), records[kind, about].slots, _pages(records[kind, about].results))
             for number, (kind, about) in enumerate(subjects, 1)
         )
         readers = _readers(records[subject].slots for subject in subjects)
@@ -196,7 +188,7 @@ class PageReadLog:
 
     @_guarded()
     def update(
-        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
+        self, meta: Mapping[str, str], records: Mapping[Subject, ReadRecord], removed: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Update the records with the pages that were made and the subjects that are gone.
@@ -223,9 +215,9 @@ class PageReadLog:
                 if slot not in old:
                     added.setdefault(slot, []).append(number)
             every = pack_slots(old.union(slot_array(one.slots)))
-            values = (number, kind, os.fsencode(about), every, _pages(one.pages))
+            values = (number, kind, os.fsencode(about), every, _pages(one.results))
             run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
-            subjects[kind, about] = one.pages
+            subjects[kind, about] = one.results
         for slot, numbers in added.items():
             row = run("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
             known = slot_array(row[0]) if row else array("I")

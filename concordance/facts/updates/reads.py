@@ -26,6 +26,7 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
 from concordance.facts.updates.delta import slot_of
 
 Value = TypeVar("Value")
+Subject = tuple[str, str]  # the kind of a page, or the name of a value that is compared, and what it is about
 TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
 WHOLE_TABLE = "*"  # the key for a whole table
 BELOW, ANYTHING = "below", "any"  # aspects: anything about the files below a folder; anything at all
@@ -34,11 +35,11 @@ _MAX_SLOTS = 1 << 16  # slots that are remembered because computing them takes l
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
-class ValueRecord(NamedTuple):
-    """How a value was computed that is compared after an update."""
+class ReadRecord(NamedTuple):
+    """What was made for a subject, and what was read for it."""
 
-    slots: bytes  # what was read for it, encoded
-    digest: str
+    slots: bytes  # the slots that were read, as a sorted array of unsigned numbers
+    results: tuple[str, ...]  # the paths of its pages in the book; of a value that is compared, its digest
 
 
 class ReadRecorder:
@@ -47,7 +48,7 @@ class ReadRecorder:
     def __init__(self) -> None:
         self.listener: set[int] | None = None  # the set that collects slots; None while nothing is recorded
         # What was read for values that are compared (`compared`), and digests of them; None if nobody compares them.
-        self.values: dict[tuple[str, str], ValueRecord] | None = None
+        self.values: dict[Subject, ReadRecord] | None = None
         self._slots: dict[tuple[str, str], int] = {}
 
     def note(self, aspect: str, key: str) -> None:
@@ -281,7 +282,7 @@ def compared(name: str) -> Callable[[Callable[[Index, str], Value]], Callable[[I
             with reads.recording(apart=True) as slots:
                 value = make(index, path)
             digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
-            reads.values[name, path] = ValueRecord(pack_slots(slots), digest)
+            reads.values[name, path] = ReadRecord(pack_slots(slots), (digest,))
             return value
 
         return wrapper

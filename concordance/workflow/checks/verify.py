@@ -35,7 +35,7 @@ from concordance.facts import code_versions
 from concordance.facts.integrity.comparison import StoreDifference, compare_files, compare_stores
 from concordance.facts.read import Facts
 from concordance.facts.records import ExtractedFile
-from concordance.facts.updates.page_reads import Subject
+from concordance.facts.updates.reads import Subject
 from concordance.query.index.repository import Index
 from concordance.render.addresses import claims_of
 from concordance.render.output import manifest

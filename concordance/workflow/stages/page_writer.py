@@ -25,8 +25,7 @@ from concordance.collect.own_output import MANIFEST
 from concordance.facts.integrity.archive import store_files
 from concordance.facts.integrity.failures import is_disk_full
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageRecord, Subject
-from concordance.facts.updates.reads import ValueRecord, pack_slots
+from concordance.facts.updates.reads import ReadRecord, Subject, pack_slots
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
@@ -78,7 +77,7 @@ class RenderedSubject(NamedTuple):
     subject: Subject
     files: list[PageFile]
     slots: bytes  # encoded
-    values: dict[tuple[str, str], ValueRecord]  # those that were computed for them, and are compared after an update
+    values: dict[Subject, ReadRecord]  # those that were computed for them, and are compared after an update
     counts: Mapping[str, RowsByPath]  # tables of counts that were computed for them
 
 
@@ -123,7 +122,7 @@ class PageWriter:
     cluster: RayExecutor | None = None  # where many subjects are rendered; None for processes
     kind_suffix: str = ""  # suffix of the kind of each page
     index_reused: bool = False  # the index is the last run's, and already has what pages need from the whole
-    records: dict[Subject, PageRecord] = field(default_factory=dict)  # what was read for each subject
+    records: dict[Subject, ReadRecord] = field(default_factory=dict)  # what was read for each subject
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
     def write(
@@ -176,7 +175,7 @@ class PageWriter:
                 self.summary.made += len(pages)
                 rows += [row for row, _ in pages]
                 self.summary.changed += [row.page for row, changed in pages if changed]
-                self.records[subject] = PageRecord(slots, tuple(row.page for row, _ in pages))
+                self.records[subject] = ReadRecord(slots, tuple(row.page for row, _ in pages))
             self.progress(len(rows), max(len(rows), len(work)))
         return rows
 

@@ -21,8 +21,8 @@ from concordance.base.errors import UserError
 from concordance.base.model import ListedFile
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageReadLog, Subject
-from concordance.facts.updates.reads import memoised
+from concordance.facts.updates.page_reads import PageReadLog
+from concordance.facts.updates.reads import Subject, memoised
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index

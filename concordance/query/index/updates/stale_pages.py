@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from concordance.base.paths import parent_folders
 from concordance.facts.updates.delta import Aspect, slot_of
-from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken, PageRecord, Subject
-from concordance.facts.updates.reads import drop_memoised
+from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken
+from concordance.facts.updates.reads import ReadRecord, Subject, drop_memoised
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.tables import changed_slots, table_digests
@@ -116,18 +116,18 @@ class StalePages:
             if path in self.index.ids_by_path and reads.values is not None:
                 with reads.recording():
                     _COMPARED[name](self.index, path)
-                if (reads.values[name, path].digest,) != known[name, path]:
+                if reads.values[name, path].results != known[name, path]:
                     found.add(slot_of(name, path))
         return found
 
-    def note(self, choice: PagesToWrite, records: dict[Subject, PageRecord], manifest_digest: str) -> None:
+    def note(self, choice: PagesToWrite, records: dict[Subject, ReadRecord], manifest_digest: str) -> None:
         """Save what was written and read, and the checksum of the manifest.
 
         If that fails, the log is dropped and the next run writes all pages.
         """
         self._now["listed"] = manifest_digest
         values, self.index.reads.values = self.index.reads.values or {}, {}
-        records = {**records, **{one: PageRecord(slots, (digest,)) for one, (slots, digest) in values.items()}}
+        records = {**records, **values}
         try:
             if choice.write_all:
                 self.log.write(self._now, records, choice.shared, self.index.summaries.rows)

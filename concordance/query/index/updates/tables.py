@@ -95,9 +95,7 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     paths = [row[1] for row in index.file_rows]
     texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
     recompute_all = touched is None or bool(touched[Aspect.PATHS])
-    found: dict[str, Digests] = {}
-    for name, make in _BY_PATHS.items():
-        found[name] = make(index) if recompute_all else before[name]
+    found = {name: make(index) if recompute_all else before[name] for name, make in _BY_PATHS.items()}
     files = index.files
     found["weight"] = _updated_table(
         before.get("weight", {}), paths, texts, recompute_all, lambda path: round_to_power(files[path].size)

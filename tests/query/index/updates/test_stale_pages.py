@@ -14,7 +14,7 @@ from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.facts.read import Facts
 from concordance.facts.updates.delta import Aspect, slot_of
-from concordance.facts.updates.page_reads import Subject
+from concordance.facts.updates.reads import Subject
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 from concordance.workflow import builds, store_update
