@@ -186,6 +186,7 @@ _NOISE = re.compile(
 )
 _CONSTANT = re.compile(rb"\b(?:constexpr|constinit)\b|\bconst\b[^*&]*$|[*]\s*const\s*$")
 _LINKAGE = 'extern "C"'
+_CAPITALS = re.compile(rb"[A-Z][A-Z0-9_]+")
 
 
 class Functions(TypeDeclarations):
@@ -206,6 +207,10 @@ class Functions(TypeDeclarations):
         if declared.function is None:
             if kind is not None and kind.type in SPECIFIERS and declared.plain and not declared.within:
                 self._hidden_class(node, kind, declared, context)
+            elif kind is not None and body is not None and (end := self._end_of_macro_with_name(kind, node)):
+                self.draft.forget([declared.at])  # the name in the call refers to nothing
+                words = self._head(kind.start_byte, end)
+                self._define(Kind.FUNCTION, words, kind.start_byte, node, context, signature=words, occurs=False)
             return
         end = body.start_byte if body is not None else node.end_byte
         for child in node.named_children:
@@ -238,6 +243,13 @@ class Functions(TypeDeclarations):
     def _by_macros(self, kind: Node, declared: DeclaredName) -> bool:
         """True for two macro calls in a row, which the grammar takes for a type and a function."""
         return kind.type == "macro_type_specifier" and declared.name.isupper()
+
+    def _end_of_macro_with_name(self, kind: Node, node: Node) -> int:
+        """Return the end of `TEST(name)`, which the grammar of C takes for a type and a name in brackets; else 0."""
+        declarator = node.child_by_field_name("declarator")
+        if declarator is None or declarator.type != "parenthesized_declarator" or kind.type != "type_identifier":
+            return 0
+        return declarator.end_byte if _CAPITALS.fullmatch(kind.text or b"") else 0
 
     def _made_by_macro(self, node: Node, declared: DeclaredName, context: DeclarationContext, end: int) -> None:
         """Record `TEST(Suite, name) {` under its text as written, because only the macro knows what it defines."""

@@ -30,7 +30,8 @@ _HEAD = 4_000  # bytes in which a test file includes its framework
 _MAX_CMAKE_FILES = 400  # CMake files that are searched for the use of a variable
 # What follows "TEST" is as in a framework: other macros, as `TEST_SUBMODULE`, may define anything.
 _MACRO = re.compile(
-    r"(?:[A-Z0-9]+_)*TEST(?:_(?:[A-Z]|CASE(?:_[A-Z_]+)?|METHOD|FIXTURE))?\s*\(|(?:SCENARIO(?:_METHOD)?|SUBCASE)\s*\("
+    r"(?:[A-Z0-9]+_)*TEST(?:_(?:[A-Z]|CASE(?:_[A-Z_]+)?|METHOD|FIXTURE|(?:[A-Z]+_)?IMPL))?\s*\(|"
+    r"(?:SCENARIO(?:_METHOD)?|SUBCASE)\s*\("
 )
 # Of other titles, some characters have a meaning in a filter.
 _TITLED = re.compile(r"TEST_CASE(?:_METHOD|_FIXTURE)?\s*\((?:\s*\w+\s*,)?\s*\"([\w .:/()=<>+-]+)\"\s*[,)]")
@@ -49,7 +50,7 @@ def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
         return lambda name: (
             _titled(target, name, by_option)
             or _ctest(commands, target, name)
-            or f"{target}{_filter(' --gtest_filter=', name)}"
+            or (f"{target}{chosen}" if (chosen := _filter(" --gtest_filter=", name)) or not name else "")
         )
     for build in files.nearest(path, *_BAZEL):
         folder = build.rpartition("/")[0]

@@ -9,6 +9,7 @@ outright, if all of it was understood.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from concordance.base.blocks import Piece, Ref, To, count_noun, join_in_sentence
@@ -21,6 +22,17 @@ from concordance.query.index.repository import Index
 
 _UNSEEN_NAMES = "names made at run time, names that many files share"
 _MAX_FILES = 3  # files that are listed one by one
+# Files that nothing refers to, because tools look for them where they are.
+_FOUND_BY_NAME = re.compile(
+    r"(?:^|/)(?:\.(?:clang-(?:format|tidy)|editorconfig|git(?:ignore|attributes|modules)|coveragerc|flake8|pylintrc"
+    r"|pre-commit-config\.yaml|readthedocs\.ya?ml|travis\.yml|gitlab-ci\.yml|mailmap|dockerignore|npmrc|nvmrc"
+    r"|(?:eslint|prettier|babel)rc(?:\.\w+)?|codecov\.yml)|tox\.ini|pytest\.ini|conftest\.py|setup\.(?:py|cfg)"
+    r"|pyproject\.toml|MANIFEST\.in|(?:GNU)?[Mm]akefile|Makefile\.am|configure\.ac|CMakeLists\.txt|CMakePresets\.json"
+    r"|package\.json|tsconfig\.json|Cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|Dockerfile|Doxyfile"
+    r"|BUILD(?:\.bazel)?|WORKSPACE(?:\.bazel)?|MODULE\.bazel|CODEOWNERS|FUNDING\.yml|dependabot\.yml|appveyor\.yml"
+    r"|\.github/(?:workflows/[^/]+\.ya?ml|ISSUE_TEMPLATE/[^/]+|(?:issue|pull_request)_template\.md))$",
+    re.I,
+)
 
 
 def is_linked(file: File) -> bool:
@@ -80,6 +92,8 @@ def no_users(model: FileModel) -> list[Piece]:
         return ["Its definitions are also in ", link, ", under another condition: uses of them are linked to those."]
     if _runs_with_its_package(model):
         return [f"No reference to it was found{_limits(model.file)}; imports of its package run it."]
+    if _FOUND_BY_NAME.search(model.path):
+        return [f"No reference to it was found{_limits(model.file)}; tools find it by its path."]
     return [f"No reference to it was found{_limits(model.file)}."]
 
 
