@@ -9,7 +9,7 @@ from concordance.base.blocks import Piece
 from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
-from concordance.query.descriptions.overloads import documented, implementation
+from concordance.query.descriptions.overloads import describes_branch, documented, implementation
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
 from concordance.query.folders import Folder, folder_definitions, used_definitions_of_folder
 from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, used_definitions
@@ -82,6 +82,8 @@ def _words(index: Index, position: str) -> list[Piece]:
     place, _, path = position.partition(" ")
     symbols = outline(index, path).symbols
     symbol = symbols[documented(symbols, int(place))]
+    if describes_branch(symbols, int(place)):
+        return []
     sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
     return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 

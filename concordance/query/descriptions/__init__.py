@@ -46,7 +46,7 @@ from concordance.query.index.repository import Index
 from concordance.query.search.related_files import stem_of
 
 _MAX_TITLE = 30  # characters up to which a sentence of two or three words is no more than a title
-_TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
+_TO_THE_READER = ("If ", "Please ", "To get ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
 _CONTENTS = re.compile(r"(?:table of )?contents|toc|index", re.I)
 _README = re.compile(r"(?:^|/)readme[^/]*$", re.I)
 _KEYED = frozenset(("settings", "plist", "xml"))  # data formats without a reader
@@ -164,9 +164,16 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     if is_statement(sentence):
         found += [": "] if found else []
         found += quote_sentence(index, file.path, sentence, doc)
+    elif title is not None and (beside := [head for head in heads if head.parent < 0])[1:]:  # the first is no title
+        found = ["sections ", *join_in_sentence([found[0], *_other_titles(file, beside[1:])]), *found[1:]]
     elif (sections := len(heads) - (title is not None)) > 1:
         found += [f", in {count_noun(sections, 'section')}"]
     return found
+
+
+def _other_titles(file: File, heads: list[SymbolHead]) -> list[Piece]:
+    refs: list[Piece] = [Ref(To.SYMBOL, file.path, head.key, head.name, code=False) for head in heads[:2]]
+    return [*refs, *([f"{len(heads) - 2} more"] if len(heads) > 2 else [])]
 
 
 def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:

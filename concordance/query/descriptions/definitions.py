@@ -76,6 +76,9 @@ def _is_open(symbols: Sequence[SymbolHead], place: int) -> bool:
     return True
 
 
+_TYPE_VARIABLE = re.compile(r"=\s*(?:\w+\.)?(?:TypeVar|ParamSpec|TypeVarTuple)\(")
+
+
 def is_switch(name: str, kind: str, signature: str) -> bool:
     """True for a macro without a value: a header guard or a conditional-compilation switch."""
     return kind == Kind.MACRO and not signature.partition(name)[2].strip()
@@ -86,9 +89,15 @@ def is_logger(name: str, kind: str, signature: str) -> bool:
     return kind in (Kind.VARIABLE, Kind.CONSTANT) and (_LOGGER.match(name) is not None or "getLogger(" in signature)
 
 
+def is_type_variable(name: str, kind: str, signature: str) -> bool:
+    """True for `T = TypeVar("T")`, a parameter of types."""
+    return kind in (Kind.VARIABLE, Kind.CONSTANT) and _TYPE_VARIABLE.search(signature) is not None
+
+
 def _is_notable(symbol: SymbolHead) -> bool:
     described = symbol.name, symbol.kind, symbol.signature
-    return not (symbol.name.startswith("__") or is_switch(*described) or is_logger(*described))
+    is_aside = is_switch(*described) or is_logger(*described) or is_type_variable(*described)
+    return not (symbol.name.startswith("__") or is_aside)
 
 
 def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from concordance.base.model import Symbol, is_overload
+from concordance.base.model import Kind, Symbol, is_overload
 from concordance.facts.codec import SymbolHead
 
 _NAMESAKE = re.compile(r"\+\d+\Z")  # the end of the key of any definition of a name but the first
@@ -33,6 +33,15 @@ def documented(symbols: Sequence[Symbol | SymbolHead], place: int) -> int:
         return spoken
     stubs = (namesake for namesake in _namesakes(symbols, spoken) if is_overload(symbols[namesake].modifiers))
     return next((one for one in stubs if symbols[one].doc), spoken)
+
+
+def describes_branch(symbols: Sequence[Symbol | SymbolHead], place: int) -> bool:
+    """True if a macro has another definition with a comment of its own: each says what holds in its branch."""
+    symbol = symbols[place]
+    if symbol.kind != Kind.MACRO or not symbol.doc:
+        return False
+    others = (symbols[other] for other in _namesakes(symbols, place))
+    return any(other.doc and other.doc != symbol.doc for other in others)
 
 
 def _namesakes(symbols: Sequence[Symbol | SymbolHead], place: int) -> list[int]:

@@ -16,8 +16,8 @@ from concordance.base.blocks import Mono, Piece, join_in_sentence
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Symbol, Trust
 from concordance.extract.registry import language_of
 from concordance.facts.updates.reads import memoised_in_object
-from concordance.query.descriptions.definitions import is_logger, is_switch
-from concordance.query.descriptions.overloads import documented, implementation
+from concordance.query.descriptions.definitions import is_logger, is_switch, is_type_variable
+from concordance.query.descriptions.overloads import describes_branch, documented, implementation
 from concordance.query.index.file_model import IMPORT, FileModel
 from concordance.query.markup import first_sentence
 
@@ -130,7 +130,8 @@ def _is_listed(symbol: Symbol) -> bool:
     if symbol.kind not in _LISTED_KINDS or (symbol.declaration and symbol.kind in TYPE_KINDS):
         return False
     described = symbol.name, symbol.kind, symbol.signature
-    return not is_logger(*described) and not is_switch(*described) and not _is_special(symbol)
+    is_aside = is_logger(*described) or is_switch(*described) or is_type_variable(*described)
+    return not is_aside and not _is_special(symbol)
 
 
 def _is_dunder(name: str) -> bool:
@@ -184,6 +185,7 @@ def _files_by_definition(model: FileModel) -> tuple[dict[int, set[str]], dict[in
 def explain(model: FileModel, place: int) -> list[Piece]:
     """Return what a definition is, after a dash: its author's sentence, or else its bases and members or signature."""
     symbol, doc = model.symbols[place], model.symbols[documented(model.symbols, place)].doc
+    doc = "" if describes_branch(model.symbols, place) else doc
     sentence = first_sentence(doc, model.file.language, symbol.name) if doc else ""
     about_parameter = sentence.partition(" ")[0] in {parameter.name for parameter in symbol.parameters}
     if sentence and not about_parameter:
