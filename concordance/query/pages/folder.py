@@ -88,4 +88,6 @@ def _no_diagram(index: Index, subject: str) -> str:
     folder = folders(index).all[subject]
     if folder.count == 1:
         return "It contains one file."
+    if len(folder.files) + len(folder.folders) == 1:
+        return "It has one part."
     return "No references by name were found between its parts."

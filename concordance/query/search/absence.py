@@ -62,12 +62,14 @@ def no_users(model: FileModel) -> list[Piece]:
     """Return what is known about a file for which no import and no use of a name was found in other files."""
     if model.file.skip == Skip.SYMLINK:
         return ["Uses of a symbolic link are listed for the file that it leads to."]
+    typed = f"{model.path.removesuffix('.pyi')}.py"
+    if model.path.endswith(".pyi") and typed in model.index.files:
+        return ["Type checkers read it in place of ", Ref(To.FILE, typed), "."]
     others, is_sure = _referring_files(model.index, [model.path])
     is_test = any(identity in model.index.tests for identity in model.ids)
     if is_test and not is_sure:
         others = []  # files often have the same name as a test
-    declared = [other for place, other in model.counterparts.items() if not model.symbols[place].declaration]
-    headers = sorted({model.index.path_of(other) for other in declared})
+    headers = _declaring_headers(model)
     if others and not headers:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
         linked = f"No import {_or_use(model.file)}was found; " if is_linked(model.file) else ""
@@ -95,6 +97,21 @@ def no_users(model: FileModel) -> list[Piece]:
     if _FOUND_BY_NAME.search(model.path):
         return [f"No reference to it was found{_limits(model.file)}; tools find it by its path."]
     return [f"No reference to it was found{_limits(model.file)}."]
+
+
+def _declaring_headers(model: FileModel) -> list[str]:
+    """Return the files that declare what a file defines; a name with several overloads counts if one file has them."""
+    index = model.index
+    defined = (other for place, other in model.counterparts.items() if not model.symbols[place].declaration)
+    found = set(map(index.path_of, defined))
+    if found or not language_of(model.file.language).has_prototypes:
+        return sorted(found)
+    for symbol in model.symbols:
+        if symbol.kind == Kind.FUNCTION and symbol.public and not symbol.declaration and symbol.key != "main":
+            key = symbol.key.partition("+")[0]
+            declaring = {index.path_of(other) for other in index.namesakes(key, True)} - {model.path}
+            found |= declaring if len(declaring) == 1 else set()
+    return sorted(found)
 
 
 def _runs_with_its_package(model: FileModel) -> bool:

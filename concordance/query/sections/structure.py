@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from concordance.base.blocks import (
@@ -260,6 +260,7 @@ class Structure:
             return [symbol.name, " ", Line(self.path, symbol.line)]
         label = symbol.signature or symbol.name
         clear = self.plain or "(" in label or label.startswith((symbol.kind, *_WORDS.get(Kind(symbol.kind), ())))
+        clear = clear or f"> {symbol.kind} " in label  # after the parameters of a template
         word = "" if clear else f"{symbol.kind} "
         last = symbol.end_line if symbol.end_line > symbol.line else 0
         alias = self.same_named.get(place)
@@ -366,7 +367,7 @@ class Structure:
         if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
             kinds = self.about.index.kinds  # a constructor initialises its fields as if it called them
             used = [one for one in used if kinds[one] != _FIELD]
-        return [self._named(one, place) for one in used]
+        return _one_by_label(self._named(one, place) for one in used)
 
     def _named(self, identity: int, place: int) -> Ref:
         """Return a link to a definition; one inside of what also contains the definition at `place` is shown without
@@ -432,7 +433,7 @@ class Structure:
         paths = Counter(self.about.index.path_of(use.id) for use in every if not self.about.is_own(use.id))
         here = [use for use in users if self.about.is_own(use.id)]
         away = [use for use in users if not self.about.is_own(use.id)]
-        inside = list(dict.fromkeys(self._own_user(use, place) for use in here))
+        inside = _one_by_label(self._own_user(use, place) for use in here)
         is_class = self.about.symbols[place].kind == Kind.CLASS
         noun = " subtypes" if verb == "extended" and not is_class else _USERS[verb]
         if len(inside) > _INSIDE:
@@ -469,7 +470,7 @@ class Structure:
         """Return users in other files: by name if there are few, by file if those are few, else by folder; `noun`
         follows their number. `paths` are the files, also those that only declare a user."""
         if len(users) <= _NAMED_AWAY:
-            return join_with_commas(list(dict.fromkeys(map(self._other_user, users))))
+            return join_with_commas(_one_by_label(map(self._other_user, users)))
         if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
             return [f"{len(users):,}{noun} in ", *join_with_commas(refs)]
@@ -477,6 +478,14 @@ class Structure:
 
     def _dotted(self, parts: Iterator[list[Piece]]) -> list[Piece]:
         return [piece for part in parts for piece in [" · ", *part]]
+
+
+def _one_by_label(pieces: Iterable[Piece]) -> list[Piece]:
+    """Return links without those whose label is there already: overloads of one name."""
+    found: dict[str, Piece] = {}
+    for piece in pieces:
+        found.setdefault(piece.label if isinstance(piece, Ref) else str(piece), piece)
+    return list(found.values())
 
 
 def folder_counts(paths: Counter[str]) -> list[Piece]:

@@ -142,8 +142,9 @@ def same_name_tests(index: Index, path: str) -> list[str]:
     share a name without testing one another, unless one drives the other from another language.
     """
     language = index.language_of(path)
+    bare = path.rpartition(".")[0]  # of a source and its header
     every = [one for one in index.neighbours.with_stem_of(path) if one != path]
-    own = [one for one in every if index.language_of(one) == language]
+    own = [one for one in every if index.language_of(one) == language and one.rpartition(".")[0] != bare]
     is_test = index.category_of(path) == Category.TEST
     if is_test and own:
         return []

@@ -282,6 +282,8 @@ def _no_caller(model: FileModel, heading: str) -> str:
         return f"{sentence} {heading}:" if heading else sentence
     if heading:
         return f"{heading}; which tests run it is not known, because {NOT_FOLLOWED}:"
+    if language_of(model.file.language).category is Category.BUILD:
+        return "The build runs it."
     if model.file.category == Category.TEST and any(symbol.key == "main" for symbol in model.symbols):
         return "A program of its own; the checks in it were not recognised as tests."
     if model.file.category == Category.TEST and model.index.has_tests:  # data, or code that a test runs as a program
