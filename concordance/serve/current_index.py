@@ -1,7 +1,7 @@
 """The index of a store that another process keeps up to date.
 
 In: the folder of a store. Out: the index of its newest state, refreshed at the start of each question rather than read
-anew. Files that change after that are noticed by whoever reads them; `wait_for_update` then waits for the next state.
+anew. A caller that reads a file notices if it has changed since; `wait_for_update` then waits for the next state.
 """
 
 from __future__ import annotations

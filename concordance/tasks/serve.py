@@ -78,7 +78,7 @@ def command(
             advice = "Leave out REPO, --store and --watch; `concord workspace build` updates it, beside the server"
             raise UserError("a workspace is served as it was last built", advice)
         _serve_workspace(os.path.abspath(workspace), port, host, no_browser, readers, base_url)
-    # Whoever names a folder to browse wants it read; a question about one does not say so.
+    # A folder named on the command line is read without asking; the current folder only after a confirmation.
     root = service.find_repository(repo, store, yes or repo is not None)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)

@@ -49,13 +49,13 @@ class OperatorInfo(NamedTuple):
     rows: dict[str, list[Bridge]]  # bridges of the operator and its overloads, by their `says`
     from_tests: frozenset[Bridge]  # those of the rows that come from test files
 
-    def rows_saying(self, *what: str) -> list[Bridge]:
+    def rows_saying(self, *says: str) -> list[Bridge]:
         """Return the rows whose `says` is one of the given words."""
-        return [row for one in what for row in self.rows.get(one, ())]
+        return [row for word in says for row in self.rows.get(word, ())]
 
-    def own(self, *what: str) -> list[Bridge]:
+    def rows_outside_tests(self, *says: str) -> list[Bridge]:
         """Return the rows whose `says` is one of the given words, without those from test files."""
-        return [row for row in self.rows_saying(*what) if row not in self.from_tests]
+        return [row for row in self.rows_saying(*says) if row not in self.from_tests]
 
     def keys(self) -> dict[str, list[Bridge]]:
         """Return its kernels by dispatch key, without those that tests register."""
@@ -146,11 +146,11 @@ def coverage_of(info: OperatorInfo) -> dict[str, str]:
     implicit = "implicit" if IMPLICIT in keys else ""
     autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
     found["Autograd"] = "formula" if info.rows.get(FORMULA) else autograd
-    found["Decomposition"] = "yes" if info.own("decomposition", "reference") else ""
-    found["Meta"] = "yes" if info.own(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
-    found["Lowering"] = "yes" if info.own("lowering") else ""
+    found["Decomposition"] = "yes" if info.rows_outside_tests("decomposition", "reference") else ""
+    found["Meta"] = "yes" if info.rows_outside_tests(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
+    found["Lowering"] = "yes" if info.rows_outside_tests("lowering") else ""
     found["OpInfo"] = "yes" if info.rows.get(OPINFO) else ""
-    found["Documentation"] = "yes" if info.own(DOCSTRING, DOCUMENTED) else ""
+    found["Documentation"] = "yes" if info.rows_outside_tests(DOCSTRING, DOCUMENTED) else ""
     return found
 
 

@@ -1,4 +1,4 @@
-"""Finds the comment that speaks for a file in a programming language that has no reader.
+"""Finds the comment that describes a file in a programming language that has no reader.
 
 In: the text of a file and its language. Out: the words of a comment. It is the first that describes something at the
 top of the file, before any code but package and import lines; else the documentation of the first type, as most such
@@ -38,7 +38,7 @@ _STYLES = MappingProxyType(
     }
 )
 LANGUAGES = frozenset(_STYLES)
-_BEFORE_CODE = re.compile(  # lines that may be above the comment that speaks for a file
+_BEFORE_CODE = re.compile(  # lines that may be above the comment that describes a file
     r"\s*(?:<\?php\b|#!|(?:package|namespace|using|use|import|open|require|library|declare|module|pragma)\b|@file:)"
 )
 _TYPE = re.compile(
@@ -61,7 +61,7 @@ class _Comment(NamedTuple):
 
 
 def opening_comment(text: str, language: str) -> str:
-    """Return the words of the comment that speaks for a file; "" if there is none."""
+    """Return the words of the comment that describes a file; "" if there is none."""
     found = [
         comment for comment in _comments(text.split("\n")[:_LINES], _STYLES[language]) if _WORDS.search(comment.words)
     ]

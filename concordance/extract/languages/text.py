@@ -2,7 +2,7 @@
 
 The file's description is its first paragraph that reads like prose, after an optional title; if there is no such
 paragraph, it is the title. Lists, tables and logs give no description. In a programming language whose comments are
-known, it is the comment that speaks for the file.
+known, it is the comment that describes the file.
 """
 
 from __future__ import annotations

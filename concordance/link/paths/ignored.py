@@ -60,7 +60,7 @@ class GitIgnore:
         return found
 
     def _files_in(self, root: str, folder: str) -> Iterator[str]:
-        """Yield the files directly in a folder, relative to `home`, and the folder itself if it exists."""
+        """Yield the files directly in a folder, relative to `root`, and the folder itself if it exists."""
         start = len(root) + 1 if root else 0
         whole = f"{root}/{folder}".strip("/")
         for path in self._tree.by_folder.get(whole, ()):

@@ -327,7 +327,7 @@ class Modules:
 
 
 def absolute_module(own_module: str, path: str, module: str) -> str:
-    """Return the absolute name of a module that a file imports; `home` is the file's own module name."""
+    """Return the absolute name of a module that a file imports; `own_module` is that of the file."""
     dots = len(module) - len(module.lstrip("."))
     if not dots:
         return module

@@ -95,8 +95,8 @@ def _overlap(words: list[str], begins: set[int], ends: set[int]) -> str:
 
 
 def _starts(index: Index, argument: str) -> list[int]:
-    """Return the ids of a name or file and of what it contains; a name in full means only what has it, not also the
-    operator that is called so."""
+    """Return the ids of a name or file and of what it contains; a qualified name means only the symbols that
+    have it, not the operator of the same name."""
     subject = resolve_subject(index, argument)
     if isinstance(subject, File):
         return [index.facts.id(subject.path), *functions_in(index, subject)]

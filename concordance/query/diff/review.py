@@ -2,7 +2,7 @@
 
 In: a `DiffReport` and the store of the work tree. Out: rows and a page: changed definitions, references to them from
 code that the change leaves alone, the tests to run first as commands, documents that mention what changed, and owners.
-Statements of the book that no longer hold are found by whoever can render pages, and are passed in.
+Statements of the book that no longer hold are passed in, because this package cannot render pages.
 
 A definition that was removed or renamed is not in the store any more, so nothing links to it. What still names it is
 found in the text of the files that import its file.

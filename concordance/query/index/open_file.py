@@ -74,7 +74,7 @@ class FileSource(Protocol):
 class OpenFile:
     """One file of the repository, decoded on demand.
 
-    Whoever opens it is recorded as a reader of its text. What its names resolve to can change while the text stays the
+    Opening it is recorded as reading its text. What its names resolve to can change while the text stays the
     same, so that is recorded when it is asked for.
     """
 

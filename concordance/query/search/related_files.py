@@ -267,7 +267,7 @@ def _last_folder(path: str) -> str:
 
 def may_test(test: str, path: str) -> bool:
     """True if a test file of the same name may be the test of a file, by its folders: they are those of tests in
-    general, or one of them is called like a folder of the file."""
+    general, or one of them has the name of a folder of the file."""
     special = {folder.lower() for folder in _folders(test)} - _FOLDERS_OF_TESTS
     own = {folder.lower() for folder in _folders(path)}
     return not special or any(name in other or other in name for name in special for other in own)

@@ -75,7 +75,7 @@ def write_repositories(folder: str, repositories: Mapping[str, str]) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raise a UserError if a repository cannot be called so."""
+    """Raise a UserError if this cannot be the name of a repository."""
     if not _NAME.fullmatch(name) or name in _RESERVED:
         advice = "Use letters, digits, dots, dashes and underscores: concord workspace add PATH --name NAME"
         raise UserError(f"a repository cannot be called {name}", advice)

@@ -134,7 +134,7 @@ def _blocks(index: Index, info: OperatorInfo) -> Iterator[Block]:
     yield Heading(2, ["Autograd"])
     yield from _autograd(index, info)
     for says, title in PART_TITLES.items():
-        rows = info.own(says)
+        rows = info.rows_outside_tests(says)
         if rows:
             yield Heading(2, [title])
             yield Items([Item(_statement(index, info, row)) for row in rows])

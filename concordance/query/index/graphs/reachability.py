@@ -125,9 +125,7 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
     for identity in ids:
         path = index.path_of(identity)
         steps = walk.steps[identity][0]
-        if index.category_of(path) == category and (
-            category is not Category.TEST or index.is_whole_test(path)
-        ):
+        if index.category_of(path) == category and (category is not Category.TEST or index.is_whole_test(path)):
             file = index.file_id(path)
             if file not in found or found[file].steps > steps:
                 found[file] = ReachedSymbol(steps, 0, file, identity)
@@ -138,8 +136,8 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
 def reach_symbols(index: Index, asked: Sequence[SymbolPlace], category: Category, most: int) -> list[ReachedSymbols]:
     """Return the tests or examples that may run the given symbols: by calls, and by calls of what they override.
 
-    Whoever creates an instance may run the methods that override others, but need not, so for a question about such a
-    method both must be found (`_reach_by_override`, for the first `most` symbols).
+    A test that creates an instance may run its overriding methods, but need not, so for a question about such a method
+    both must be found (`_reach_by_override`, for the first `most` symbols).
     """
     methods = (place for place in asked if place.kind in EXECUTABLE_KINDS and not place.name.startswith("__"))
     overriding = [place for place in methods if index.facts.overridden(place.id)]

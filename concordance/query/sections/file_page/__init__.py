@@ -24,7 +24,7 @@ class FileSection(Protocol):
     ORDER: int
 
     def blocks(self, model: FileModel) -> list[Block]:
-        """Return what the section says of a file; nothing if its page is not to have the section."""
+        """Return the blocks of the section for a file; none if its page has no such section."""
 
 
 PROTOCOL = FileSection

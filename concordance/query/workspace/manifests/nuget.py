@@ -10,7 +10,7 @@ _IDS = ("PackageId", "id")
 
 
 def read(path: str, text: str) -> PackageManifest:
-    """Return what a manifest says; a project without an id of its own is called like its file."""
+    """Return what a manifest says; a project without an id has the name of its file."""
     name, version, line = "", "", 1
     needs: list[NamedVersion] = []
     inner = ""

@@ -24,7 +24,7 @@ def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
         return {}
     variants = found.rows_saying(*PART_TITLES)
     roles = {end: DefinitionRole.VARIANT for row in variants for end in (row.source, row.target)}
-    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.own(KERNEL)}
+    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.rows_outside_tests(KERNEL)}
     roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
     for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
         places = (place for place in index.facts.symbols_named(way.rpartition(".")[2]) if not place.parent_key)
