@@ -8,12 +8,12 @@ functions and classes count, and in the expansion only what is outside of braces
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Parameter
 from concordance.extract.reading.draft import Draft
+from concordance.extract.text.source_text import OffsetRanges
 
 _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\(([^)\n]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)", re.S)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -47,7 +47,7 @@ def add_macro_functions(draft: Draft) -> None:
     macros = _macros(data)
     if not any("{" in macro.body for macro in macros.values()):
         return
-    inside, filling = _Outside(draft), MacroExpander(macros)
+    inside, filling = _bodies(draft), MacroExpander(macros)
     names = b"|".join(re.escape(name.encode()) for name in sorted(macros))
     for match in re.finditer(rb"(?m)^[ \t]*(" + names + rb")[ \t]*\(", data):
         at = match.start(1)
@@ -79,21 +79,10 @@ def _macros(data: bytes) -> dict[str, Macro]:
     return found
 
 
-class _Outside:
-    """The offsets that lie in a function, a class or a macro definition; tested with `in`."""
-
-    def __init__(self, draft: Draft) -> None:
-        stretches = [(d.start, d.end) for d in draft.definitions if d.kind in _BODIES and not d.declaration]
-        stretches += [(match.start(), match.end()) for match in _DEFINE.finditer(draft.source.data)]
-        self._starts, self._ends = list[int](), list[int]()
-        for start, end in sorted(stretches):
-            if not self._ends or end > self._ends[-1]:
-                self._starts.append(start)
-                self._ends.append(end)
-
-    def __contains__(self, at: int) -> bool:
-        place = bisect_right(self._starts, at) - 1
-        return place >= 0 and at < self._ends[place]
+def _bodies(draft: Draft) -> OffsetRanges:
+    """Return the ranges of functions, classes and macro definitions."""
+    ranges = [(d.start, d.end) for d in draft.definitions if d.kind in _BODIES and not d.declaration]
+    return OffsetRanges(ranges + [(match.start(), match.end()) for match in _DEFINE.finditer(draft.source.data)])
 
 
 def _arguments(text: str) -> tuple[list[str], int] | None:

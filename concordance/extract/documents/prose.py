@@ -53,9 +53,14 @@ class ByteOffsets:
         if at < self.reached:
             raise ValueError("offsets must ascend")
         text = self.lines[self.line]
-        self.width += at - self.reached if text.isascii() else len(text[self.reached : at].encode("utf-8", "replace"))
+        self.width += byte_length(text[self.reached : at])
         self.reached = at
         return self.source.line_bytes[self.line] + self.width
+
+
+def byte_length(text: str) -> int:
+    """Return the length of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def add_headings(draft: Draft, headings: list[DocumentHeading]) -> None:

@@ -24,6 +24,7 @@ from concordance.extract.documents.prose import (
     ByteOffsets,
     DocumentHeading,
     add_headings,
+    byte_length,
     code_names,
     is_relative,
     opening_paragraph,
@@ -76,8 +77,8 @@ def read(source: Source) -> Draft:
         draft.prose.append((block.first + 1, heading.name))
         name, column, _ = _explicit_id(lines[block.first]) if block.first == block.last else ("", 0, 0)
         if name:
-            at = heading.start + _width(lines[block.first][:column])
-            draft.define(Kind.LABEL, name, at, at, at + _width(name))
+            at = heading.start + byte_length(lines[block.first][:column])
+            draft.define(Kind.LABEL, name, at, at, at + byte_length(name))
     directives = Directives(draft, lines)
     for block in found:
         if block.kind == "code" and block.text.startswith("{"):
@@ -136,7 +137,7 @@ def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
     first = text.split("\n")[0].strip()
     column = max(raw.find(first), 0) if first else 0
     start = source.line_bytes[block.first]
-    return DocumentHeading(block.level, name, " ".join(text.split()), start + _width(raw[:column]), start)
+    return DocumentHeading(block.level, name, " ".join(text.split()), start + byte_length(raw[:column]), start)
 
 
 def _explicit_id(text: str) -> tuple[str, int, int]:
@@ -147,10 +148,6 @@ def _explicit_id(text: str) -> tuple[str, int, int]:
         return "", 0, len(text)
     ids = list(_ID.finditer(bare, start, end))
     return (ids[-1][1], ids[-1].start(1), len(bare[:start].rstrip(" \t"))) if ids else ("", 0, len(text))
-
-
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def _end(source: Source, line: int) -> int:
@@ -176,9 +173,9 @@ def _inline(draft: Draft, place: ByteOffsets, text: str, raw: bool) -> None:
     for offset, what, words in sorted(events):
         at = place(offset)
         if what == "mention":
-            draft.add_names([(at, at + _width(words))], Role.MENTION)
+            draft.add_names([(at, at + byte_length(words))], Role.MENTION)
         elif what == "label":
-            draft.define(Kind.LABEL, words, at, at, at + _width(words))
+            draft.define(Kind.LABEL, words, at, at, at + byte_length(words))
         elif is_relative(words):
             draft.add_import(at, words, form=what)
 

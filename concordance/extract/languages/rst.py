@@ -24,6 +24,7 @@ from concordance.extract.documents.prose import (
     ByteOffsets,
     DocumentHeading,
     add_headings,
+    byte_length,
     code_names,
     is_relative,
     opening_paragraph,
@@ -169,10 +170,6 @@ def _columns(text: str) -> int:
     return len(text) if text.isascii() else sum(1 + (east_asian_width(sign) in "WF") for sign in text)
 
 
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
 class _Reader:
     """Reads a file line by line; `at` is the index of the next line."""
 
@@ -281,7 +278,7 @@ class _Reader:
             self.at += 1
             name = target[1] or target[2]
             start = self._offset(at, name)
-            self.draft.define(Kind.LABEL, name, start, start, start + _width(name))
+            self.draft.define(Kind.LABEL, name, start, start, start + byte_length(name))
             if target[3] and is_relative(target[3]) and not target[3].endswith("_"):
                 self.draft.add_import(self._offset(at, target[3]), target[3], form="link")
         elif directive := _DIRECTIVE.match(bare):
@@ -409,7 +406,7 @@ class _Reader:
             for at, what, words in self._span_names(match):
                 offset = place(at)
                 if what == "mention":
-                    self.draft.add_names([(offset, offset + _width(words))], Role.MENTION)
+                    self.draft.add_names([(offset, offset + byte_length(words))], Role.MENTION)
                 elif is_relative(words):
                     self.draft.add_import(offset, words, form=what)
 
@@ -441,7 +438,7 @@ class _Reader:
     def _offset(self, line: int, words: str) -> int:
         """Return the byte offset of `words` on a line."""
         raw = self.raw[line]
-        return self.source.line_bytes[line] + _width(raw[: max(0, raw.find(words))])
+        return self.source.line_bytes[line] + byte_length(raw[: max(0, raw.find(words))])
 
     def _line_end(self, line: int) -> int:
-        return self.source.line_bytes[line] + _width(self.raw[line])
+        return self.source.line_bytes[line] + byte_length(self.raw[line])

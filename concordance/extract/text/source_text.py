@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import accumulate
 from operator import sub
 
@@ -73,3 +74,18 @@ class Source:
         start = self.line_bytes[line - 1]
         end = self.line_bytes[line] if line < len(self.line_bytes) else len(self.data)
         return self.slice(start, end).rstrip("\r\n")
+
+
+class OffsetRanges:
+    """Ranges of a text, which may be nested; `in` tells whether an offset lies in one of them."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self._starts, self._ends = list[int](), list[int]()
+        for start, end in sorted(ranges):
+            if not self._ends or end > self._ends[-1]:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def __contains__(self, at: int) -> bool:
+        place = bisect_right(self._starts, at) - 1
+        return place >= 0 and at < self._ends[place]

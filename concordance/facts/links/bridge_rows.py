@@ -70,7 +70,7 @@ def _encodable_row(row: Bridge) -> Bridge:
 
 
 class BridgeReads:
-    """Queries of the store's tables."""
+    """The queries of the store by which bridges are joined."""
 
     def __init__(
         self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]],

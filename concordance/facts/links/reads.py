@@ -22,7 +22,7 @@ _MAX_PARAMETERS = 500
 
 
 class LinkReads:
-    """Queries of the store's tables."""
+    """The linker's queries of the store."""
 
     def __init__(
         self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]], folder: str,

@@ -47,9 +47,9 @@ class IncludeRoots:
             elif language == "make" or base in _MAKE_NAMES:
                 self._add(path, self._flags(path))
             elif base == "meson.build":
-                self._add(path, self._meson(path))
+                self._add(path, self._listed_folders(path, _MESON))
             elif base == "setup.py":
-                self._add(path, self._python(path))
+                self._add(path, self._listed_folders(path, _PYTHON))
 
     def _add(self, path: str, roots: Iterator[str]) -> None:
         folder = path.rpartition("/")[0]
@@ -117,9 +117,9 @@ class IncludeRoots:
     def _bazel(self, path: str) -> Iterator[str]:
         folder, text = path.rpartition("/")[0], self._tree.text(path)
         for listed in _BAZEL.findall(text):
-            for one, other in _TEXT.findall(listed):
-                if one or other:
-                    yield from self._folder(folder, one or other, {})
+            for double, single in _TEXT.findall(listed):
+                if double or single:
+                    yield from self._folder(folder, double or single, {})
         yield from self._flags(path)
 
     def _flags(self, path: str) -> Iterator[str]:
@@ -134,14 +134,9 @@ class IncludeRoots:
             # The compiler may run at the top of the repository.
             yield from found or self._folder("", word, {})
 
-    def _meson(self, path: str) -> Iterator[str]:
+    def _listed_folders(self, path: str, lists: re.Pattern[str]) -> Iterator[str]:
+        """Yield the folders that strings name in the lists that a pattern finds in a build file."""
         folder, text = path.rpartition("/")[0], self._tree.text(path)
-        for inside in _MESON.findall(text):
-            for one, other in _TEXT.findall(inside):
-                yield from self._folder(folder, one or other, {})
-
-    def _python(self, path: str) -> Iterator[str]:
-        folder, text = path.rpartition("/")[0], self._tree.text(path)
-        for listed in _PYTHON.findall(text):
-            for one, other in _TEXT.findall(listed):
-                yield from self._folder(folder, one or other, {})
+        for listed in lists.findall(text):
+            for double, single in _TEXT.findall(listed):
+                yield from self._folder(folder, double or single, {})

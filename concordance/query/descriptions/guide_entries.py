@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
+from concordance.base.paths import parent_folders
 from concordance.extract.documents.docstrings import opens_fence
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import RecordedTable, shared_until
@@ -47,7 +48,7 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
     path is preferred; a guide elsewhere is used only if there is none."""
     found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
     files = ledger(index).files
-    known = files.keys() | {folder for path in files for folder in _folders_above(path)}
+    known = files.keys() | {folder for path in files for folder in parent_folders(path) if folder}
     for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
         text = index.runners.text(guide).decode("utf-8", "replace")[:_MAX_LENGTH]
         base = guide.rpartition("/")[0]
@@ -63,11 +64,6 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
             if path not in found or rank < found[path][0]:
                 found[path] = (rank, (guide, first, last, words))
     return RecordedTable(index.reads, "entry", {path: row for path, (_, row) in found.items()})
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
 
 
 def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:

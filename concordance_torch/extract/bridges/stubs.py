@@ -7,12 +7,12 @@ call counts as a call of a stub if its first argument is a device, or if its nam
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from concordance.base.kinds import C_FAMILY
 from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
+from concordance.extract.text.source_text import OffsetRanges
 
 LANGUAGES = C_FAMILY
 WORDS = (b"_DISPATCH(", b"_stub")
@@ -34,7 +34,7 @@ _DIRECTIVE = re.compile(rb"^[ \t]*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the stubs that a file declares, defines, registers kernels for, or calls."""
     data, names = context.data, context.draft.ends
-    blank = _Stretches([(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)])
+    blank = OffsetRanges([(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)])
     taken = set[int]()
     for match in _MACRO.finditer(data):
         if match.start() in names and match.start() not in blank:
@@ -89,15 +89,3 @@ def _macro(match: re.Match[bytes]) -> Iterator[BridgeEnd]:
         start = at + match[3].rindex(b",") + 1 + kernel.start(1)
         more = (("key", key), ("within", name[1].decode().replace(" ", "")))
         yield BridgeEnd(start, "registers", name[2].decode(), kernel[1].decode(), more)
-
-
-class _Stretches:
-    """Ranges of a text, in order, with a membership test for offsets."""
-
-    def __init__(self, stretches: list[tuple[int, int]]) -> None:
-        self._starts = [start for start, _ in stretches]
-        self._ends = [end for _, end in stretches]
-
-    def __contains__(self, at: int) -> bool:
-        place = bisect_right(self._starts, at) - 1
-        return place >= 0 and at < self._ends[place]
