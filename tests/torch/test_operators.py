@@ -18,6 +18,7 @@ from concordance.query.pages.keywords import pieces_of
 from concordance.query.sections.file_page.dependencies import bridge_blocks
 from concordance_torch.query.operators import coverage_of, names, operator
 from concordance_torch.query.pages import operator as pages
+from tests.support.indexed import make_index
 
 FILES = {
     "ops.yaml": """\
@@ -51,17 +52,10 @@ Tensor twice_cuda(const Tensor& self) { return self; }
 }
 
 
-def made(home: Path, files: dict[str, str]) -> Index:
-    for path, text in files.items():
-        (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_text(text)
-    return concordance.open(str(home))._index
-
-
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     home = tmp_path_factory.mktemp("operators")
-    return made(home, FILES)
+    return make_index(home, FILES)
 
 
 def ask(index: Index, command: str, asked: str, **options: object) -> list[dict[str, object]]:
@@ -71,7 +65,7 @@ def ask(index: Index, command: str, asked: str, **options: object) -> list[dict[
 
 def test_an_operator_answers_where_a_source_names_it_as_it_does_by_name(tmp_path: Path) -> None:
     used = "import torch\nimport torch.nn as nn\n\ntorch.twice(1)\ntorch.missing()\n"
-    index = made(tmp_path, FILES | {"use.py": used})
+    index = make_index(tmp_path, FILES | {"use.py": used})
     by_name = ask(index, "define", "torch.twice")
     assert [(row["path"], row["line"]) for row in by_name] == [("ops.yaml", 1), ("ops.yaml", 7)]
     assert ask(index, "define", "use.py:4:7") == by_name
@@ -119,7 +113,7 @@ def test_the_index_is_a_table_that_sorts(index: Index) -> None:
 
 
 def test_a_repository_without_operators_has_no_such_pages(tmp_path: Path) -> None:
-    assert pages.subjects(made(tmp_path, {"a.py": "x = 1\n"})) == []
+    assert pages.subjects(make_index(tmp_path, {"a.py": "x = 1\n"})) == []
     with concordance.open(tmp_path) as repository, pytest.raises(UserError, match="no operators"):
         repository.ask("op", "add")
 
@@ -219,7 +213,7 @@ def svd(self):
 
 
 def test_python_does_not_repeat_the_name_of_a_module(tmp_path: Path) -> None:
-    index = made(tmp_path, LINALG)
+    index = make_index(tmp_path, LINALG)
     (page,) = pages.pages(index, "aten::linalg_svd")
     said = [str(piece) for piece in pieces_of(page.blocks)]
     assert "torch.linalg.svd" in said
@@ -227,7 +221,7 @@ def test_python_does_not_repeat_the_name_of_a_module(tmp_path: Path) -> None:
 
 
 def test_definitions_are_in_the_order_of_their_roles(tmp_path: Path) -> None:
-    index = made(tmp_path, LINALG)
+    index = make_index(tmp_path, LINALG)
     found = [(row["path"], row["trust"]) for row in ask(index, "define", "torch.linalg.svd")]
     assert found[:2] == [("torch/linalg/__init__.py", "exact"), ("ops.yaml", "exact")]
     order = [row["path"] for row in ask(index, "define", "svd")]
@@ -243,7 +237,7 @@ def test_a_test_reaches_a_kernel_only_if_it_can_select_it(tmp_path: Path) -> Non
         "pytest.ini": "[pytest]\n",
         "torch/__init__.py": "",
     }
-    index = made(tmp_path, {**FILES, **files})
+    index = make_index(tmp_path, {**FILES, **files})
     rows = {
         path: [row["path"] for row in ask_index(index, "tests", path).rows]
         for path in ("native/twice.cpp", "native/twice.cu")
@@ -252,7 +246,7 @@ def test_a_test_reaches_a_kernel_only_if_it_can_select_it(tmp_path: Path) -> Non
         "native/twice.cpp": ["test/test_cuda.py", "test/test_torch.py"],
         "native/twice.cu": ["test/test_cuda.py"],
     }
-    lonely = made(tmp_path / "other", {**FILES, "test/test_torch.py": test.format("TestTorch"), "torch/__init__.py": ""})
+    lonely = make_index(tmp_path / "other", {**FILES, "test/test_torch.py": test.format("TestTorch"), "torch/__init__.py": ""})
     assert ask_index(lonely, "tests", "native/twice.cu").rows == []
     assert "other devices" in ask_index(lonely, "tests", "native/twice.cu").note
 

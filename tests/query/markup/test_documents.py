@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-import concordance
 from concordance.base.blocks import Block, Cite, Doc, Heading, Picture, Ref, To
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.index.file_model import model_of
-from concordance.query.index.repository import Index
 from concordance.query.markup.documents.rendered import document_blocks
 from concordance.render.author_markdown import doc_to_html
 from tests.render.test_injection import EVIL
+from tests.support.indexed import make_index
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,13 +23,6 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
-
-
-def made(home: Path, files: dict[str, str | bytes]) -> Index:
-    for path, text in files.items():
-        (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_bytes(text.encode() if isinstance(text, str) else text)
-    return concordance.open(str(home))._index
 
 
 def shown(blocks: list[Block]) -> str:
@@ -53,7 +45,7 @@ def _piece(piece: str | Ref | Cite | Picture) -> str:
 
 
 def document(home: Path, text: str, name: str = "a.md", **more: str) -> str:
-    index = made(home, {name: text, **{path.replace("__", "."): words for path, words in more.items()}})
+    index = make_index(home, {name: text, **{path.replace("__", "."): words for path, words in more.items()}})
     return shown(document_blocks(model_of(index, name)))
 
 
@@ -74,7 +66,7 @@ def test_names_of_code_lead_to_definitions(tmp_path: Path) -> None:
 
 def test_pictures_of_the_repository_are_shown_and_badges_are_not(tmp_path: Path) -> None:
     text = "[![b](https://x/b.svg)](https://x) ![c](https://x/c.svg)\n\n![logo](l.png) and ![far](https://x/f.png)\n"
-    index = made(tmp_path, {"a.md": text, "l.png": b"\x89PNG\r\n\x1a\n"})
+    index = make_index(tmp_path, {"a.md": text, "l.png": b"\x89PNG\r\n\x1a\n"})
     assert shown(document_blocks(model_of(index, "a.md"))) == "![logo](l.png) and [far](https://x/f.png)"
 
 
@@ -99,7 +91,7 @@ def test_html_becomes_what_it_means(tmp_path: Path) -> None:
         '<p align="center"><a href="https://e.org"><b>Home</b></a><br>\n<img src="l.png" alt="logo"></p>\n'
         "<!-- hidden -->\n<script>evil()</script>\n\nA <kbd>key</kbd>, x<sup>2</sup> <a href='b.md'>b</a>.\n"
     )
-    index = made(tmp_path, {"a.md": text, "l.png": b"\x89PNG\r\n\x1a\n", "b.md": "b\n"})
+    index = make_index(tmp_path, {"a.md": text, "l.png": b"\x89PNG\r\n\x1a\n", "b.md": "b\n"})
     found = shown(document_blocks(model_of(index, "a.md")))
     assert found == "[Home](https://e.org)\\\n![logo](l.png)\n\nA key, x2 [b](file:b.md)."
 
@@ -124,7 +116,7 @@ def test_restructured_text(tmp_path: Path) -> None:
         "=====\nTitle\n=====\n\nSee :doc:`other` and :doc:`that <other>`, :math:`x^2`.\n\n.. note::\n\n   Mind *it*.\n\n"
         ".. image:: l.png\n   :alt: logo\n\nPart\n----\n\n.. toctree::\n   :maxdepth: 2\n\n   other\n"
     )
-    index = made(tmp_path, {"a.rst": text, "other.rst": "The Other\n=========\n", "l.png": b"\x89PNG\r\n\x1a\n"})
+    index = make_index(tmp_path, {"a.rst": text, "other.rst": "The Other\n=========\n", "l.png": b"\x89PNG\r\n\x1a\n"})
     assert shown(document_blocks(model_of(index, "a.rst"))) == (
         "## Title\n\nSee [The Other](file:other.rst) and [that](file:other.rst), $`x^2`$.\n\n> **Note:** Mind *it*.\n\n"
         "![logo](l.png)\n\n### Part\n\n- [The Other](file:other.rst)"
@@ -132,7 +124,7 @@ def test_restructured_text(tmp_path: Path) -> None:
 
 
 def test_a_text_file_in_restructured_text(tmp_path: Path) -> None:
-    index = made(tmp_path, {"a.txt": "Title\n=====\n\n.. note:: Mind it.\n", "b.txt": "Title\n=====\n\nWords.\n"})
+    index = make_index(tmp_path, {"a.txt": "Title\n=====\n\n.. note:: Mind it.\n", "b.txt": "Title\n=====\n\nWords.\n"})
     assert [index.language_of(path) for path in ("a.txt", "b.txt")] == ["rst", "text"]
 
 
@@ -146,14 +138,14 @@ def test_a_notebook(tmp_path: Path) -> None:
 
 
 def test_each_text_cites_its_lines(tmp_path: Path) -> None:
-    index = made(tmp_path, {"a.md": "---\ntitle: x\n---\n\none\n\ntwo\n\n# B\n\nthree\n"})
+    index = make_index(tmp_path, {"a.md": "---\ntitle: x\n---\n\none\n\ntwo\n\n# B\n\nthree\n"})
     docs = [block for block in document_blocks(model_of(index, "a.md")) if isinstance(block, Doc)]
     assert [doc.text[0] for doc in docs] == [Cite("a.md", 5, 7), Cite("a.md", 11, 11)]
 
 
 def test_nothing_in_a_document_becomes_markup_of_the_page(tmp_path: Path) -> None:
     rows = {f"{number}{end}": text for number, text in enumerate(EVIL) for end in (".md", ".rst")}
-    index = made(tmp_path, {name: f"Start {text} end\n\n{text}\n\n- {text}\n" for name, text in rows.items()})
+    index = make_index(tmp_path, {name: f"Start {text} end\n\n{text}\n\n- {text}\n" for name, text in rows.items()})
     for name in rows:
         for block in document_blocks(model_of(index, name)):
             words = "".join(piece for piece in block.text if isinstance(piece, str)) if isinstance(block, Doc) else ""
@@ -192,11 +184,11 @@ def test_nothing_in_a_document_becomes_markup_of_the_page(tmp_path: Path) -> Non
     ],
 )
 def test_openings(tmp_path: Path, text: str, expected: str | None) -> None:
-    found = read_opening(made(tmp_path, {"README.md": text}), "README.md")
+    found = read_opening(make_index(tmp_path, {"README.md": text}), "README.md")
     assert (found.text if found else None) == expected
 
 
 def test_a_ref_is_a_link(tmp_path: Path) -> None:
-    index = made(tmp_path, {"a.md": "See [b](b.md).\n", "b.md": "B.\n"})
+    index = make_index(tmp_path, {"a.md": "See [b](b.md).\n", "b.md": "B.\n"})
     (block,) = document_blocks(model_of(index, "a.md"))
     assert isinstance(block, Doc) and Ref(To.FILE, "b.md", "", "b", False) in block.text

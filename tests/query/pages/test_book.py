@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,8 +16,6 @@ from concordance.base.blocks import (
     Heading,
     Items,
     Page,
-    Piece,
-    Quote,
     Ref,
     Strong,
     Table,
@@ -33,8 +30,8 @@ from concordance.query.book.reading_paths import path_through_the_whole, reading
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import book, report, rule
+from tests.support.indexed import make_index, plain, sample_index, texts
 
-SAMPLE = Path(__file__).parents[2] / "sample"
 BODY = "".join(f"    total = total + {n}\n" for n in range(60))
 FILES = {
     "README.md": "# Forest\n\nForest grows trees from seeds, and counts them.\n",
@@ -49,50 +46,23 @@ FILES = {
 }
 
 
-def made(home: Path, files: dict[str, str]) -> Index:
-    for path, text in files.items():
-        (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_text(text)
-    return concordance.open(str(home))._index
-
-
-def shown(pieces: Iterable[Piece]) -> str:
-    """Return pieces as text, with links by their labels."""
-    parts = (p.label or p.path if isinstance(p, Ref) else "" if isinstance(p, Cite) else str(p) for p in pieces)
-    return "".join(parts)
-
-
-def texts(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, Text | Heading):
-            yield shown(block.text)
-        elif isinstance(block, Items):
-            yield from (shown(item.text) for item in block.items)
-        elif isinstance(block, Table):
-            yield from (" | ".join(shown(cell) for cell in row) for row in block.rows)
-        elif isinstance(block, Quote):
-            yield from texts(block.blocks)
-
-
 def page_of(index: Index, subject: str) -> Page:
     (page,) = book.pages(index, subject)
     return page
 
 
 def sections(page: Page, level: int = 2) -> list[str]:
-    return [shown(block.text) for block in page.blocks if isinstance(block, Heading) and block.level == level]
+    return [plain(block.text) for block in page.blocks if isinstance(block, Heading) and block.level == level]
 
 
 @pytest.fixture(scope="module")
 def forest(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return made(tmp_path_factory.mktemp("book") / "forest", FILES)
+    return make_index(tmp_path_factory.mktemp("book") / "forest", FILES)
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    home = tmp_path_factory.mktemp("sample") / "repo"
-    shutil.copytree(SAMPLE, home)
-    return concordance.open(str(home))._index
+    return sample_index(tmp_path_factory.mktemp("sample"))
 
 
 # --- the plan
@@ -122,7 +92,7 @@ def test_chapters_in_reading_order(forest: Index) -> None:
 
 
 def test_names_of_pages_do_not_collide(folder: Path) -> None:
-    index = made(folder, {"glossary/a.py": f"def a(total):\n{BODY}", "b-c/d.py": f"def d(total):\n{BODY}",
+    index = make_index(folder, {"glossary/a.py": f"def a(total):\n{BODY}", "b-c/d.py": f"def d(total):\n{BODY}",
                           "b/c/e.py": f"def e(total):\n{BODY}", "b/f.py": f"def f(total):\n{BODY}"})  # fmt: skip
     subjects = book.subjects(index)
     assert len({name.lower() for name in subjects}) == len(subjects)
@@ -159,7 +129,7 @@ def refs(blocks: Iterable[Block]) -> Iterator[Ref]:
 
 def test_the_front_page(forest: Index) -> None:
     page = page_of(forest, "")
-    assert shown(page.title) == "Comprehensive Book: Forest"
+    assert plain(page.title) == "Comprehensive Book: Forest"
     said = "\n".join(texts(page.blocks))
     assert "Chapters that others depend on come first" in said and "“Trees of many kinds.”" in said
     assert any(isinstance(block, Diagram) for block in page.blocks)
@@ -169,7 +139,7 @@ def test_the_front_page(forest: Index) -> None:
 
 def test_a_chapter(forest: Index) -> None:
     page = page_of(forest, "soil")
-    assert shown(page.title) == "Chapter: soil"
+    assert plain(page.title) == "Chapter: soil"
     assert sections(page)[0] == "Role"
     for wanted in ("Classes and Functions to Know", "Important Files", "Reading Path", "Further Reading"):
         assert wanted in sections(page)
@@ -201,7 +171,7 @@ def test_the_whole_passes_through_what_drives_the_parts(folder: Path) -> None:
             f"def grow_{part}(leaf: Leaf):\n    return engine.run(), small, large\n"
         )
         files[f"{part}/fall.py"] = f"from core.leaf import Leaf\n\n\ndef fall_{part}(leaf: Leaf):\n    return leaf, Leaf\n"
-    index = made(folder, files)
+    index = make_index(folder, files)
     whole = path_through_the_whole(index)
     paths = [step.path for step in whole.steps]
     assert whole.instances == 1
@@ -213,14 +183,14 @@ def test_the_whole_passes_through_what_drives_the_parts(folder: Path) -> None:
 
 def test_the_glossary(forest: Index) -> None:
     entries = {entry.term: entry for entry in glossary.glossary_entries(forest)}
-    assert shown(entries["Seed"].words) == "“What a tree is made of, before it grows.”"
+    assert plain(entries["Seed"].words) == "“What a tree is made of, before it grows.”"
     assert Cite("GLOSSARY.md", 5) in entries["Seed"].words
-    assert shown(entries["clearing"].words) == "“A clearing is a place without any trees.”"
+    assert plain(entries["clearing"].words) == "“A clearing is a place without any trees.”"
     assert "Ground" in entries and "Roots" not in entries
 
 
 def test_glossaries_in_rest(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "docs/glossary.rst": "Glossary\n========\n\n.. glossary::\n\n    model\n        The source of data about trees.\n\n    view\n        What shows a model to its reader.\n",
     })  # fmt: skip
     assert [entry.term for entry in glossary.glossary_entries(index)] == ["model", "view"]
@@ -235,7 +205,7 @@ def test_the_index_of_names(forest: Index) -> None:
 
 
 def test_pages_of_rules(folder: Path) -> None:
-    index = made(
+    index = make_index(
         folder,
         {
             "a/load.py": "import pickle\n\n\ndef load(path):\n    with open(path, 'rb') as file:\n        return pickle.load(file)\n"
@@ -254,10 +224,10 @@ def test_pages_of_rules(folder: Path) -> None:
 
 def test_the_report(sample: Index) -> None:
     pages = list(report.pages(sample, ""))
-    assert shown(pages[0].title) == "Verification Report"
+    assert plain(pages[0].title) == "Verification Report"
     said = "\n".join(texts(pages[0].blocks))
     table = [block for block in pages[0].blocks if isinstance(block, Table)][-1]
-    assert [shown(row[0]) for row in table.rows] == sorted(ledger(sample).files)
+    assert [plain(row[0]) for row in table.rows] == sorted(ledger(sample).files)
     assert f"{len(ledger(sample).files):,}, each with a page" in said
     assert "tools/broken.py" in said  # it has a syntax error
 
@@ -292,7 +262,7 @@ def test_two_readings_say_the_same(forest: Index) -> None:
 def _outline(items: Items, depth: int = 0) -> list[str]:
     found = []
     for item in items.items:
-        found.append("  " * depth + shown(item.text))
+        found.append("  " * depth + plain(item.text))
         for inner in item.blocks:
             assert isinstance(inner, Items)
             found += _outline(inner, depth + 1)
@@ -305,7 +275,7 @@ def _in_order(index: Index) -> list[str]:
 
 
 def test_documents_follow_the_toctree(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "docs/index.rst": "Home\n====\n\n.. toctree::\n   :maxdepth: 2\n\n   zoo\n   ant\n   gone\n",
         "docs/zoo.rst": "The Zoo\n=======\n\n.. toctree::\n\n   zebra\n   index\n",
         "docs/zebra.rst": "Zebras\n======\n",
@@ -317,7 +287,7 @@ def test_documents_follow_the_toctree(folder: Path) -> None:
 
 def test_documents_follow_the_nav(folder: Path) -> None:
     nav = "site_name: x\nnav:\n- Start: index.md\n- 'More':\n  - b.md\n  - gone.md\n- Lost: lost.md\n- \"\":\n  - a.md\ntheme: y\n"
-    index = made(folder, {
+    index = make_index(folder, {
         "mkdocs.yml": nav, "docs/index.md": "# Home\n", "docs/a.md": "# A\n", "docs/b.md": "# B\n",
     })  # fmt: skip
     assert _in_order(index) == ["Start", "More", "  B", "A"]

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import concordance
 from concordance.base.blocks import (
-    Block,
     Cite,
     Diagram,
     Heading,
-    Items,
     Mono,
     Page,
-    Piece,
     Quote,
     Ref,
     Table,
-    Text,
     To,
     format_size,
 )
@@ -43,46 +37,20 @@ from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page
 from concordance.query.pages import folder_index
-
-SAMPLE = Path(__file__).parents[2] / "sample"
-
-
-def made(home: Path, files: dict[str, str | bytes]) -> Index:
-    for path, text in files.items():
-        (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_bytes(text.encode() if isinstance(text, str) else text)
-    return concordance.open(str(home))._index
-
-
-def shown(pieces: Iterable[Piece]) -> str:
-    """Return pieces as text, with links by their labels."""
-    parts = (p.label or p.path if isinstance(p, Ref) else "" if isinstance(p, Cite) else str(p) for p in pieces)
-    return "".join(parts)
+from tests.support.indexed import make_index, plain, sample_index, texts
 
 
 def line(index: Index, path: str) -> str:
-    return shown(describe(index, path))
-
-
-def texts(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, Text | Heading):
-            yield shown(block.text)
-        elif isinstance(block, Items):
-            yield from (shown(item.text) for item in block.items)
-        elif isinstance(block, Table):
-            yield from (" | ".join(shown(cell) for cell in row) for row in block.rows)
+    return plain(describe(index, path))
 
 
 def sections(page: Page) -> list[str]:
-    return [shown(block.text) for block in page.blocks if isinstance(block, Heading) and block.level == 2]
+    return [plain(block.text) for block in page.blocks if isinstance(block, Heading) and block.level == 2]
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    home = tmp_path_factory.mktemp("sample") / "repo"
-    shutil.copytree(SAMPLE, home)
-    return concordance.open(str(home))._index
+    return sample_index(tmp_path_factory.mktemp("sample"))
 
 
 # --- sentences
@@ -126,15 +94,15 @@ def test_code_in_sentences() -> None:
 
 
 def test_a_quotation_keeps_its_full_stop() -> None:
-    assert shown(as_sentence(["“Done.", "”"])) == "“Done.”"
-    assert shown(as_sentence(["2 files"])) == "2 files."
+    assert plain(as_sentence(["“Done.", "”"])) == "“Done.”"
+    assert plain(as_sentence(["2 files"])) == "2 files."
 
 
 # --- files
 
 
 def test_python_files(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "pkg/__init__.py": "from .core import Tree, grow\n",
         "pkg/core.py": 'class Tree:\n    """What grows."""\n\n\nclass Leaf:\n    pass\n\n\ndef grow():\n    return Tree()\n',
         "pkg/says.py": '"""Says what it is for. And more."""\n',
@@ -155,16 +123,16 @@ def test_python_files(folder: Path) -> None:
 
 
 def test_an_entry_of_a_list_does_not_describe_its_folder(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "scripts/README.md": "# Scripts\n\n* `scripts/install` - Install what is needed.\n* `scripts/check` - Check it.\n",
         "scripts/install": "#!/bin/sh\npip install .\n",
         "scripts/check": "#!/bin/sh\nruff check\n",
     })  # fmt: skip
-    assert "Install what is needed" not in shown(describe_folder(index, "scripts"))
+    assert "Install what is needed" not in plain(describe_folder(index, "scripts"))
 
 
 def test_rust_modules(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "shop/Cargo.toml": '[package]\nname = "shop"\n',
         "shop/src/lib.rs": "pub mod cart;\npub mod till;\npub struct Price;\n",
         "shop/src/cart/mod.rs": "#![doc = include_str!(\"../../docs/cart.md\")]\n\npub struct Cart;\n",
@@ -182,7 +150,7 @@ def test_rust_modules(folder: Path) -> None:
 
 
 def test_c_files(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "a.h": "#ifndef A_H\n#define A_H\nclass Engine {\n public:\n  int run();\n  int stop();\n};\n#endif\n",
         "a.cpp": '#include "a.h"\nint Engine::run() { return 1; }\nint Engine::stop() { return 0; }\n',
         "b.h": "struct Node;\nint walk(Node* n);\n",
@@ -201,7 +169,7 @@ def test_c_files(folder: Path) -> None:
 
 
 def test_settings_and_builds(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         ".github/workflows/ci.yml": "name: check\non:\n  push:\njobs:\n  lint:\n    runs-on: x\n  test:\n    runs-on: x\n",
         "action.yml": "name: Set up\ndescription: Sets up all that is needed\n",
         "conf.json": '{"a": 1, "b": {"c": 2}}\n',
@@ -215,12 +183,12 @@ def test_settings_and_builds(folder: Path) -> None:
     assert line(index, "conf.json") == "JSON with the keys a and b"
     assert line(index, "CMakeLists.txt") == "builds tree and run"
     assert line(index, "Makefile") == "builds all and clean"
-    assert shown(describe_folder(index, ".github/workflows")).startswith("only ci.yml: workflow check")
+    assert plain(describe_folder(index, ".github/workflows")).startswith("only ci.yml: workflow check")
 
 
 def test_documents_and_others(folder: Path) -> None:
     png = b"\x89PNG\r\n\x1a\n" + bytes(2000)
-    index = made(folder, {
+    index = make_index(folder, {
         "guide.md": "# The guide\n\nIt tells how the program is used. At length.\n",
         "picture.png": png,
         "words.txt": "oak\nash\n",
@@ -249,27 +217,27 @@ def test_sizes() -> None:
 
 
 def test_what_guides_say_of_paths(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "CONTRIBUTING.md": "# Layout\n\n* [core](core) - Files that all the others\n  stand on. More.\n* `web/` - the site of it\n",
         "web/README.md": "# Web\n\n- `core` - not that core at all here\n- `a.js` - shows the first page\n",
         "core/a.py": "x = 1\n", "web/a.js": "let x = 1;\n",
     })  # fmt: skip
-    assert shown(quote_guide_entry(index, "core")) == "“Files that all the others stand on.”"
+    assert plain(quote_guide_entry(index, "core")) == "“Files that all the others stand on.”"
     assert [p for p in quote_guide_entry(index, "core") if isinstance(p, Cite)] == [Cite("CONTRIBUTING.md", 3, 4)]
-    assert shown(describe_folder(index, "web")) == "“the site of it”"
+    assert plain(describe_folder(index, "web")) == "“the site of it”"
     assert line(index, "web/a.js").startswith("“shows the first page”")
 
 
 def test_folders_by_their_own_words_and_by_facts(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "tree/README.md": "# Tree\n\nTo build it, run make.\n",
         "tree/__init__.py": '"""Trees that grow over time."""\n',
         "plain/a.py": "def one(): pass\n", "plain/b.py": "def two(): pass\n",
         "deep/er/c.py": "x = 1\n",
     })  # fmt: skip
-    assert shown(describe_folder(index, "tree")) == "“Trees that grow over time.”"
-    assert shown(describe_folder(index, "plain")) == "2 Python files: a.py and b.py"
-    assert shown(describe_folder(index, "deep")).startswith("only er/c.py: ")
+    assert plain(describe_folder(index, "tree")) == "“Trees that grow over time.”"
+    assert plain(describe_folder(index, "plain")) == "2 Python files: a.py and b.py"
+    assert plain(describe_folder(index, "deep")).startswith("only er/c.py: ")
 
 
 def test_sums_of_folders(sample: Index) -> None:
@@ -282,7 +250,7 @@ def test_sums_of_folders(sample: Index) -> None:
 
 
 def test_readme_openings(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "README.md": "[![Build](https://b/x.svg)](https://b)\n\n# Tool\n\n<p>badge</p>\n\nTool does two things:\n\n- one\n- two\n\n## More\n\nText.\n",
     })  # fmt: skip
     found = read_opening(index, "README.md")
@@ -292,14 +260,14 @@ def test_readme_openings(folder: Path) -> None:
 
 
 def test_an_opening_right_below_its_heading(folder: Path) -> None:
-    index = made(folder, {"README.md": "# A tool\nIt makes other tools of wood.\n\n1. First, take some wood.\n"})
+    index = make_index(folder, {"README.md": "# A tool\nIt makes other tools of wood.\n\n1. First, take some wood.\n"})
     found = read_opening(index, "README.md")
     assert found is not None
     assert found.text.startswith("It makes other tools of wood.")
 
 
 def test_lines_of_words_in_other_markup(folder: Path) -> None:
-    index = made(folder, {"a.rst": "Title\n=====\n\nUses :class:`Tree <a.Tree>` and\nmore of it.\n"})
+    index = make_index(folder, {"a.rst": "Title\n=====\n\nUses :class:`Tree <a.Tree>` and\nmore of it.\n"})
     assert find_lines(index, "a.rst", "Uses Tree and more of it.") == (4, 5)
     assert find_lines(index, "a.rst", "Not there at all") == (0, 0)
 
@@ -311,10 +279,10 @@ def test_index_pages(sample: Index) -> None:
     assert set(folder_index.subjects(sample)) == set(folders(sample).all)
     (page,) = folder_index.pages(sample, "abacus")
     assert page.ref == Ref(To.INDEX, "abacus")
-    assert shown(page.title) == "Index: abacus"
+    assert plain(page.title) == "Index: abacus"
     assert sections(page) == ["Overview", "Files", "Cross-References"]
     table = next(block for block in page.blocks if isinstance(block, Table))
-    assert [shown(row[0]) for row in table.rows] == [
+    assert [plain(row[0]) for row in table.rows] == [
         "__init__.py",
         "_native.pyi",
         "ledger.py",
@@ -338,24 +306,24 @@ def test_the_main_parts_of_a_repository(folder: Path) -> None:
     files: dict[str, str | bytes] = {f"src/lib/p{part}/m{n}.py": long.format(n) for part in range(5) for n in range(3)}
     files |= {f"src/test/t{n}.py": long.format(n) for n in range(40)}
     files |= {f"docs/{n}.md": "Words.\n" * 500 for n in range(9)}
-    index = made(folder, files)
+    index = make_index(folder, files)
     assert [part.path for part in main_parts(index)] == [f"src/lib/p{part}" for part in range(5)]
 
 
 def test_the_main_parts_of_a_flat_repository(folder: Path) -> None:
-    index = made(folder, {f"m{n}.c": f"int f{n}(void) {{ return {n}; }}\n" * 90 for n in range(12)})
+    index = make_index(folder, {f"m{n}.c": f"int f{n}(void) {{ return {n}; }}\n" * 90 for n in range(12)})
     assert [part.path for part in main_parts(index)] == [f"m{n}.c" for n in (0, 1, 10, 11, 2, 3, 4, 5)]
 
 
 def test_hidden_folders_come_last(folder: Path) -> None:
-    index = made(folder, {".ci/a.py": "x = 1\n", "b/a.py": "x = 1\n", "a/a.py": "x = 1\n"})
+    index = make_index(folder, {".ci/a.py": "x = 1\n", "b/a.py": "x = 1\n", "a/a.py": "x = 1\n"})
     (page,) = folder_index.pages(index, "")
     table = next(block for block in page.blocks if isinstance(block, Table) and block.columns[0] == "Folder")
-    assert [shown(row[0]) for row in table.rows] == ["a", "b", ".ci"]
+    assert [plain(row[0]) for row in table.rows] == ["a", "b", ".ci"]
 
 
 def test_a_folder_of_very_many_files_is_parted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = made(folder, {f"many/f{n}.txt": "x\n" for n in range(7)})
+    index = make_index(folder, {f"many/f{n}.txt": "x\n" for n in range(7)})
     monkeypatch.setattr(folder_index, "_MAX_FILES", 3)
     found = list(folder_index.pages(index, "many"))
     assert [page.ref.part for page in found] == [1, 2, 3]
@@ -375,7 +343,7 @@ def test_folder_pages(sample: Index) -> None:
 
 
 def test_how_parts_depend(folder: Path) -> None:
-    index = made(folder, {
+    index = make_index(folder, {
         "pkg/__init__.py": "", "pkg/low.py": "def base():\n    return 1\n",
         "pkg/high.py": "from pkg.low import base\n\n\ndef top():\n    return base()\n",
         "tests/test_high.py": "from pkg.high import top\n\n\ndef test_top():\n    assert top()\n",
@@ -396,7 +364,7 @@ def _folder_page(index: Index, subject: str) -> list[Page]:
 
 def test_most_used_definitions_are_those_of_the_source(folder: Path) -> None:
     uses = '#include "../ring.h"\nint {0}() {{ OPEN return CHECK(close_ring({0})); CLOSE }}\n'
-    index = made(folder, {
+    index = make_index(folder, {
         "lib/ring.h": "#define OPEN {\n#define CLOSE }\n#define CHECK(x) (x)\nint close_ring(int key);\n" + "// \n" * 30,
         "lib/ring.c": '#include "ring.h"\nint close_ring(int key) { return key; }\n',
         "lib/tests/base.h": "int check_it(int key);\n",
