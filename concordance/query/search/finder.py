@@ -262,12 +262,16 @@ def _by_words(index: Index, request: SearchRequest, listed: Container[str] = ())
     rest = [hit for hit in hits if hit.path not in known and hit.path not in listed]
     rows += [SearchResult(hit.path, hit.line, "", FILE, text[hit.path], "") for hit in rest]
     rows.sort(key=lambda row: (-row.score, row.path))
-    lines = {hit.path: hit for hit in rest}
+    by_text, fits = {hit.path for hit in rest}, {hit.path: hit for hit in hits}
     for place, row in enumerate(rows[: request.limit]):
-        if row.path in lines:
+        if row.kind == FILE and row.path in fits:
             opened = index.open_file(row.path)
-            line, snippet = _best_line(index, opened, asked, lines[row.path])
-            rows[place] = _with_symbol(index, opened, row._replace(line=line, snippet=snippet), request.kinds)
+            line, snippet = _best_line(index, opened, asked, fits[row.path])
+            found = row._replace(line=line, snippet=snippet)
+            if row.path in by_text:
+                rows[place] = _with_symbol(index, opened, found, request.kinds)
+            elif len(asked.weight) > 1 and _fit(index, asked, snippet) >= sum(asked.weight.values()):
+                rows[place] = found  # a line with all words says more than the first one of a file that they name
     return rows
 
 

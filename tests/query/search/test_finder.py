@@ -258,6 +258,13 @@ def test_a_wrong_word_among_right_ones(repository: Repository) -> None:
     assert repository.search("DataLaoder zzyzx")[0]["path"] == "pkg/loader.py"
 
 
+def test_a_file_is_shown_at_a_line_with_all_words(tmp_path: Path) -> None:
+    write(tmp_path, {"debug/level.py": '"""Levels."""\n\nimport os\n\nos.environ.get("DEBUG_LEVEL")\n'})
+    build(tmp_path)
+    [row] = ask("search", "DEBUG_LEVEL", "--kind", "file", "--repo", tmp_path)
+    assert (row["path"], row["line"]) == ("debug/level.py", 5)
+
+
 def test_files_by_name_and_path(repository: Repository) -> None:
     for question in ("pool.py", "pkg/pool.py", "pool"):
         row = repository.search(question)[0]
