@@ -35,6 +35,8 @@ _BLAME = (
 _LINE = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 _UNTOUCHED = (b"unspecified", b"unset")
 _FILTERS = ("filter", "working-tree-encoding", "ident")
+_BRANCH = re.compile(r"refs/heads/(?:[\w-][\w.-]*/)*[\w-][\w.-]*")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Commit(NamedTuple):
@@ -187,10 +189,31 @@ def _is_filtered(git: _Git, path: str) -> bool:
     return any(value not in _UNTOUCHED for value in attributes.split(b"\0")[2::3])
 
 
+def _loose_head(folder: str) -> str:
+    """Return the commit of a branch whose reference is a file, as after each commit, without starting git; "" for
+    every other form of `HEAD`."""
+    try:
+        reference = _line(os.path.join(folder, "HEAD")).removeprefix("ref: ")
+        commit = _line(os.path.join(folder, reference)) if _BRANCH.fullmatch(reference) else ""
+    except (OSError, ValueError):
+        return ""
+    return commit if _COMMIT.fullmatch(commit) else ""
+
+
+def _line(path: str) -> str:
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LONGEST:
+        raise ValueError
+    with open(path, encoding="utf-8") as file:
+        return file.readline().strip()
+
+
 def quick_head_commit(root: str) -> str:
     """Return the current commit of a work tree; "" if there is none, or if git does not answer quickly."""
     if not walk.is_in_git(root):
         return ""
+    if commit := _loose_head(os.path.join(root, ".git")):
+        return commit
     try:
         return os.fsdecode(_Git(root, _ASKING).ask("rev-parse", "--verify", "--quiet", "HEAD")).strip()
     except ToolFailed:

@@ -33,6 +33,7 @@ DEFAULT_TOKENS = 2000
 _MIN_TOKENS, _MAX_TOKENS = 200, 50_000
 _ROWS = 200  # rows that are requested of a command; a budget seldom holds more
 _COMMON = "main"  # a name that many repositories have
+_RESULTS = 30  # of a search; finding the best line of each takes most of the time
 _RESERVE = 120  # tokens for what an answer says about itself
 _LONG = 25  # words from which on a query is a report rather than a question
 _EXCERPT = 40  # lines that are shown from a line on
@@ -210,7 +211,7 @@ class _Call:
         if "\n" in query.strip() or len(query.split()) >= _LONG:
             return self._of_rows(self._ask("locate", query), "evidence in the report")
         options = {name: self.given[name] for name in ("in", "kind") if name in self.given}
-        return self._of_rows(self._ask("search", query, number=50, **options), "names and full-text ranking")
+        return self._of_rows(self._ask("search", query, number=_RESULTS, **options), "names and full-text ranking")
 
     def _references(self) -> ToolAnswer:
         kind, target = str(self.given["kind"]), str(self.given["target"])

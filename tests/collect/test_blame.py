@@ -13,6 +13,7 @@ import pytest
 
 from concordance.base.config import Book
 from concordance.collect import blame as blames
+from concordance.collect import subprocesses
 from concordance.collect.blame import Blame, blame, quick_head_commit
 from concordance.collect.line_diff import align_lines
 from concordance.facts.read import Facts
@@ -128,6 +129,20 @@ def test_commits_to_be_passed_over(made: Path) -> None:
     assert told(of(made, "sub/a.py")) == ["first", "first", "first", "second"]
     git(made, "config", "--add", "blame.ignoreRevsFile", "/dev/zero")
     assert of(made, "sub/a.py").note.startswith("git is configured to ignore commits")
+
+
+def test_the_current_commit_without_starting_git(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = quick_head_commit(str(made))
+    assert len(commit) == 40
+    with monkeypatch.context() as without:
+        without.setattr(subprocesses, "bounded_git", None)
+        assert quick_head_commit(str(made)) == commit
+    git(made, "pack-refs", "--all")
+    assert quick_head_commit(str(made)) == commit
+    git(made, "checkout", "-q", "--detach")
+    assert quick_head_commit(str(made)) == commit
+    (made / ".git/HEAD").write_text("ref: ../../etc/passwd\n")
+    assert quick_head_commit(str(made)) == ""
 
 
 def test_where_there_is_no_git(folder: Path) -> None:
