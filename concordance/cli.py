@@ -348,7 +348,7 @@ def _run() -> None:
 
     try:
         cli(standalone_mode=False)
-        if sys.stdout is not None:  # None if the caller closed it
+        if sys.stdout is not None and not sys.stdout.closed:  # a language server closes it
             sys.stdout.flush()
     except ConcordanceError as error:
         click.echo(escape_hidden(f"concord: {error}"), err=True)

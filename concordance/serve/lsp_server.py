@@ -298,6 +298,8 @@ class Answers:
     def resolve_lens(self, lens: lsp.CodeLens) -> lsp.CodeLens:
         """Count the tests of a definition, which takes a search for each: editors ask for those on the screen."""
         data: Any = lens.data
+        if not data:
+            return lens  # it has its command
         tests = self._tests(f"{data['path']}#{data['key']}")
         runs = [str(row["run"]) for row in tests if row.get("run")]
         title = f"run {count_noun(len(runs), 'test')}" if runs else "no tests found"

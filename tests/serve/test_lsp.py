@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,7 @@ async def talk(root: Path, found: Found) -> None:
     lenses = await client.text_document_code_lens_async(lsp.CodeLensParams(ledger.document))
     found["lenses"] = [lens.command.title for lens in lenses if lens.command]
     found["resolved"] = [(await client.code_lens_resolve_async(lens)).command for lens in lenses if not lens.command]
+    found["resolved again"] = await client.code_lens_resolve_async(lenses[0])
     found["links"] = await client.text_document_document_link_async(lsp.DocumentLinkParams(test.document))
     items = await client.text_document_prepare_call_hierarchy_async(lsp.CallHierarchyPrepareParams(*ledger.at("add(")))
     found["called"] = items[0].name
@@ -189,6 +192,18 @@ def test_lenses_count_users_and_run_tests(session: Found) -> None:
     assert any(title.startswith("used by ") for title in session["lenses"])
     runs = [argument for command in session["resolved"] for argument in command.arguments or ()]
     assert any("test_ledger.py" in run for run in runs)
+    assert session["resolved again"].command.title == session["lenses"][0]
+
+
+def test_it_ends_when_the_editor_says_so(root: Path) -> None:
+    messages = [{"id": 1, "method": "initialize", "params": {"capabilities": {}}}, {"id": 2, "method": "shutdown"}, {"method": "exit"}]
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}) for message in messages]
+    asked = "".join(f"Content-Length: {len(body)}\r\n\r\n{body}" for body in bodies)
+    environment = {**os.environ, **program.environment()}
+    done = subprocess.run(
+        [program.CONCORD, "lsp", str(root), "--no-update"], input=asked, capture_output=True, text=True, env=environment, timeout=100
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_hierarchies(session: Found) -> None:
