@@ -54,13 +54,13 @@ def dies_once_before(folder: str, name: str, shared: Any, batch: list[Any]) -> A
 
 
 class FilesShared:
-    def use_files(self, folder: str) -> None:
-        self.folder = folder
+    def use_files(self, folders: dict[str, str]) -> None:
+        self.folder = folders["x"]
 
 
 def read_files(shared: FilesShared, names: list[str]) -> tuple[str, dict[str, bytes]]:
     """Return the content of files; empty for those that do not exist."""
-    paths = [Path(shared.folder, "x", name) for name in names]
+    paths = [Path(shared.folder, name) for name in names]
     return shared.folder, {name: path.read_bytes() if path.exists() else b"" for name, path in zip(names, paths, strict=True)}
 
 

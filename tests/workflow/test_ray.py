@@ -118,7 +118,7 @@ def test_files_are_sent_to_a_machine_once(executor: RayExecutor, tmp_path: Path)
     for name in names[:3]:
         (tmp_path / name).write_bytes(name.encode(errors="surrogateescape") * 3)
     (tmp_path / "large").write_bytes(bytes(range(256)) * 40_000)
-    files = [FolderFiles("x", str(tmp_path), [*names, "large"])]
+    files = [FolderFiles("x", str(tmp_path), (*names, "large"))]
     done = {}
     for result in executor.map_batches(ray_work.read_files, ray_work.FilesShared(), ([name] for name in (*names, "large")), files):
         assert not isinstance(result, FailedItem)
@@ -199,7 +199,7 @@ def _built_here(
 
 def test_a_build_starts_ray_by_itself(by_processes: dict[str, Any], tmp_path: Path) -> None:
     repo = shutil.copytree(SAMPLE, tmp_path / "sample")
-    done = concord("build", repo, "--yes", "--jobs", "2", env={"CONCORDANCE_EXECUTOR": "ray", "HOME": str(tmp_path)})
+    done = concord("build", "sample", "--yes", "--jobs", "2", cwd=tmp_path, env={"CONCORDANCE_EXECUTOR": "ray", "HOME": str(tmp_path)})
     assert done.stderr == ""
     assert _stored(repo) == by_processes
     assert not (tmp_path / ".ray").exists()

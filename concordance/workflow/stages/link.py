@@ -11,7 +11,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
 from concordance.base.config import Roots
@@ -32,6 +31,7 @@ from concordance.link.paths.tree import Tree
 from concordance.workflow.resident import StoreState
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.executor import FailedItem
+from concordance.workflow.workers.machine_files import FILES, repository_files
 from concordance.workflow.workers.ray_executor import RayExecutor
 
 BATCH_BYTES = 400_000  # of flows per batch: a tenth of a second of work
@@ -208,7 +208,8 @@ class Linking:
         results: Iterable[list[LinkedFile] | FailedItem[int]]
         if self.cluster is not None and self.linked_all and len(wanted) > MAX_FILES_LINKED_HERE:
             self.cluster.patience = lambda batch: self.patience * (1 + len(batch))
-            results = self.cluster.map_batches(_link_remotely, _RemoteLinker(linker, wanted, flows), batches)
+            sent = [repository_files(self.root, linker.world.tree.files.values())]
+            results = self.cluster.map_batches(_link_remotely, _RemoteLinker(linker, wanted, flows), batches, sent)
         else:
             results = forked.map_forked(linker, link, batches, self.jobs, self.patience)
         for result in results:
@@ -222,35 +223,22 @@ class Linking:
 
 class _RemoteLinker:
     """What workers on other machines link with: all flows and the targets of all imports, from which each worker builds
-    the tables of its linker; and the settings files that the build has read."""
+    the tables of its linker; and copies of the repository's files, because settings files are read when needed."""
 
     def __init__(self, linker: Linker, numbers: list[int], flows: FlowFile) -> None:
         world, tree = linker.world, linker.world.tree
         self._files, self._roots = [*tree.files.values()], tree.roots
-        self._texts = {path: tree.text(path) for path in tree.files_read}
         self._rows = world.files
         self._targets = {number: world.targets_of(number) for number in numbers}
         self._flows = {world.files[number].id: flows.flow(world.files[number].id) for number in numbers}
 
-    @cached_property
-    def linker(self) -> Linker:
-        """The linker of this worker."""
-        linker = Linker(_SentTree(self._files, self._roots, self._texts), self._rows, self._flows.__getitem__)
+    def use_files(self, folders: Mapping[str, str]) -> None:
+        """Make the linker of this worker, with the copies of this machine."""
+        tree = Tree(folders[FILES], self._files, self._roots)
+        self.linker = Linker(tree, self._rows, self._flows.__getitem__)
         for number, targets in self._targets.items():
-            linker.world.set_import_targets(number, targets)
-        linker.prepare()
-        return linker
-
-
-class _SentTree(Tree):
-    """The files of a repository that is on another machine, and the texts of settings files that were read there."""
-
-    def __init__(self, files: list[File], roots: Roots, texts: dict[str, str]) -> None:
-        super().__init__("", files, roots)
-        self._texts = texts
-
-    def _read(self, path: str) -> str:
-        raise LookupError(f"{path} was not read by the build")
+            self.linker.world.set_import_targets(number, targets)
+        self.linker.prepare()
 
 
 def _link_remotely(shared: _RemoteLinker, numbers: list[int]) -> list[LinkedFile]:

@@ -20,7 +20,6 @@ from concordance.base import plugins
 from concordance.base.config import Config
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
-from concordance.base.model import Skip
 from concordance.collect.own_output import MANIFEST
 from concordance.facts.integrity.archive import store_files
 from concordance.facts.integrity.failures import is_disk_full
@@ -36,7 +35,7 @@ from concordance.render.output.page_sink import PageSink
 from concordance.render.summary import BookSummary
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.executor import FailedItem
-from concordance.workflow.workers.machine_files import FolderFiles
+from concordance.workflow.workers.machine_files import FILES, STORE, FolderFiles, repository_files
 from concordance.workflow.workers.ray_executor import RayExecutor
 
 BATCH = 48  # subjects per batch: about a tenth of a second of work
@@ -44,8 +43,6 @@ _MIN_BATCHES = 24  # subjects differ in what they cost; with fewer batches, one 
 # Up to this many subjects are rendered here: they would not keep two processes busy, and what this process has cached
 # is lost when a new one ends.
 MAX_PAGES_RENDERED_HERE = 2 * BATCH
-_STORE, _FILES = "store", "files"  # folders of what is sent to other machines
-_LARGEST = 8 << 20  # bytes of a binary file that is sent: pictures are shown
 _PRELOAD_SAMPLES = 8  # about how many pages of each kind are rendered in advance
 
 
@@ -237,20 +234,17 @@ class _RemoteRenderer:
     def __init__(self, render: Render, index: Index) -> None:
         self.render, self._book, self._skipped, self._of_pages = render, index.book, index.skipped_pages, index.of_pages
 
-    def use_files(self, folder: str) -> None:
-        """Open the copies in a folder."""
-        store, root = os.path.join(folder, _STORE), os.path.join(folder, _FILES)
-        self.index = Index(Facts(store), root, self._book, self._skipped)
+    def use_files(self, folders: Mapping[str, str]) -> None:
+        """Open the copies of this machine."""
+        self.index = Index(Facts(folders[STORE]), folders[FILES], self._book, self._skipped)
         self.index.of_pages = self._of_pages
 
 
 def _sent_files(index: Index) -> list[FolderFiles]:
-    """Return the files of a store, and those of its repository that pages quote or show."""
-    store = os.path.dirname(index.facts.path)
-    own = [name for name in store_files(store) if not name.startswith("pages-")]
-    rows = index.facts.files()
-    shown = [one.path for one in rows if not one.skip or (one.skip == Skip.BINARY and one.size < _LARGEST)]
-    return [FolderFiles(_STORE, store, own), FolderFiles(_FILES, index.root, shown)]
+    """Return the files of a store, and those of its repository."""
+    store = os.path.abspath(os.path.dirname(index.facts.path))
+    own = tuple(name for name in store_files(store) if not name.startswith("pages-"))
+    return [FolderFiles(STORE, store, own), repository_files(index.root, index.facts.files())]
 
 
 def _render_subjects(shared: _RemoteRenderer, subjects: list[Subject]) -> list[RenderedSubject]:

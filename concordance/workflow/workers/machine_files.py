@@ -12,24 +12,27 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
-from concordance.base.errors import Unreadable
-from concordance.base.model import ListedFile
+from concordance.base.errors import ConcordanceError, Unreadable
+from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 from concordance.workflow.workers import temp_folder
 
 _PIECE = 4 << 20  # bytes of a file that are read at once
 _MESSAGE = 16 << 20  # bytes of files that are carried together
 _COMPLETE = "complete"
+_LARGEST = 8 << 20  # bytes of a binary file that is sent: pictures are shown
+STORE, FILES = "store", "files"  # names of what is sent
 
 
 class FolderFiles(NamedTuple):
-    """Some files of a folder."""
+    """Some files of a folder. If the same are sent again during a build, machines use the copies that they have."""
 
     name: str  # of the folder, for the workers
     folder: str
-    paths: list[str]
+    paths: tuple[str, ...]
 
 
 class FilePiece(NamedTuple):
@@ -40,46 +43,59 @@ class FilePiece(NamedTuple):
     data: bytes
 
 
-def read_pieces(files: Iterable[FolderFiles]) -> Iterator[list[FilePiece]]:
+def repository_files(root: str, ledger: Iterable[File]) -> FolderFiles:
+    """Return the files of a repository whose content links and pages may depend on."""
+    shown = [one.path for one in ledger if not one.skip or (one.skip == Skip.BINARY and one.size < _LARGEST)]
+    return FolderFiles(FILES, os.path.abspath(root), tuple(sorted(shown)))
+
+
+def read_pieces(files: FolderFiles) -> Iterator[list[FilePiece]]:
     """Yield the content of files; those that cannot be read are left out, as they are where they come from."""
     now, size = list[FilePiece](), 0
-    for name, folder, paths in files:
-        for path in paths:
-            at = 0
-            with suppress(Unreadable):
-                now.append(FilePiece(f"{name}/{path}", 0, b""))
-                for data in walk.read_in_pieces(folder, ListedFile(path, 0, 0), _PIECE):
-                    now.append(FilePiece(f"{name}/{path}", at, data))
-                    at += len(data)
-                    size += len(data)
-                    if size >= _MESSAGE:
-                        yield now
-                        now, size = [], 0
+    for path in files.paths:
+        at = 0
+        with suppress(Unreadable):
+            for data in chain(walk.read_in_pieces(files.folder, ListedFile(path, 0, 0), _PIECE), (b"",)):
+                if data or not at:  # an empty file has one piece
+                    now.append(FilePiece(path, at, data))
+                at += len(data)
+                size += len(data)
+                if size >= _MESSAGE:
+                    yield now
+                    now, size = [], 0
     if now:
         yield now
 
 
 def unpack(key: str, messages: Iterable[list[FilePiece]]) -> str:
     """Return the folder of this machine that has the files of a key, and write them if no other worker has."""
-    folder = temp_folder.shared_folder(key)
-    with open(os.path.join(folder, "lock"), "ab") as lock:
+    try:
+        return _unpack(key, messages)
+    except OSError as error:
+        what = f"A machine of the cluster cannot store the files that it needs: {error.strerror}"
+        raise ConcordanceError(what, "Free some space in its temporary folder, or set TMPDIR there") from error
+
+
+def _unpack(key: str, messages: Iterable[list[FilePiece]]) -> str:
+    own = temp_folder.shared_folder(key)
+    folder = os.path.join(own, "files")
+    with open(os.path.join(own, "lock"), "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(os.path.join(folder, _COMPLETE)):
-            for pieces in messages:
-                for path, at, data in pieces:
-                    _write(os.path.join(folder, path), at, data)
-            with open(os.path.join(folder, _COMPLETE), "wb"):
+        if not os.path.exists(os.path.join(own, _COMPLETE)):
+            made = set[str]()
+            for path, at, data in chain.from_iterable(messages):
+                above = os.path.join(folder, os.path.dirname(path))
+                if above not in made:
+                    os.makedirs(above, exist_ok=True)
+                    made.add(above)
+                with open(os.path.join(folder, path), "ab" if at else "wb") as file:
+                    file.write(data)
+            with open(os.path.join(own, _COMPLETE), "wb"):
                 pass
     return folder
 
 
-def _write(path: str, at: int, data: bytes) -> None:
-    if not at:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "ab" if at else "wb") as file:
-        file.write(data)
-
-
-def remove(key: str) -> None:
-    """Remove the files of a key from this machine."""
-    shutil.rmtree(temp_folder.shared_path(key), ignore_errors=True)
+def remove(keys: Iterable[str]) -> None:
+    """Remove the files of some keys from this machine."""
+    for key in keys:
+        shutil.rmtree(temp_folder.shared_path(key), ignore_errors=True)

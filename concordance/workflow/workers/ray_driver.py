@@ -25,6 +25,7 @@ from concordance.base.errors import ConcordanceError
 from concordance.facts import code_versions
 from concordance.workflow.workers import machine_files, pool, temp_folder
 from concordance.workflow.workers.executor import FailedItem
+from concordance.workflow.workers.machine_files import FolderFiles
 
 _RETRIES, _RETRIES_ALONE = 1, 2  # times that Ray runs a batch, and an item alone, again whose worker was lost
 _LOOK = 1.0  # seconds between two looks at the number of processors
@@ -51,6 +52,14 @@ class Outcome(NamedTuple):
     results: list[Any]
     failed: list[tuple[int, str, bool]]  # place in the batch, reason, and whether there was too little memory
     error: ConcordanceError | None = None  # one that concerns the whole build
+
+
+class _SentFiles(NamedTuple):
+    """Files that were sent to the machines of the cluster."""
+
+    name: str
+    key: str
+    pieces: list[Any]  # references
 
 
 class VersionMismatch(ConcordanceError):
@@ -154,7 +163,9 @@ class _Driver:
     def __init__(self, ray: Any, connection: Connection) -> None:
         self._ray, self._connection = ray, connection
         self._sending = threading.Lock()
-        self._key, self._shared = "", list[Any]()  # what all workers need: references, and their key
+        self._shared: Any = None  # a reference to what all workers need
+        self._files: list[_SentFiles] = []  # what was sent to the machines for the current tasks …
+        self._sent: dict[FolderFiles, _SentFiles] = {}  # … and since the build began
         self._run = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(run_task)
         self._ended = threading.Event()
 
@@ -167,28 +178,33 @@ class _Driver:
             while True:
                 what, number, key, data = self._connection.recv()
                 if what == "share":
-                    self._share(key, data)
+                    self._share(data)
                 else:
                     run = self._run.options(max_retries=_RETRIES_ALONE if what == "item" else _RETRIES)
-                    answer: Future[bytes] = run.remote(key, self._shared, data).future()
+                    answer: Future[bytes] = run.remote(key, [self._shared], self._files, data).future()
                     answer.add_done_callback(partial(self._answer, number))
         self._ended.set()
         watch.join()
         self._remove_files()
 
-    def _share(self, key: str, data: bytes) -> None:
+    def _share(self, data: bytes) -> None:
         """Put what all workers need into Ray's store of objects: data as bytes, and files of this machine."""
-        self._remove_files()
-        self._key, (shared, files) = key, pickle.loads(data)  # noqa: S301 (our own)
-        self._shared = [self._ray.put(shared), *map(self._ray.put, machine_files.read_pieces(files))]
+        shared, files = pickle.loads(data)  # noqa: S301 (our own)
+        self._shared = self._ray.put(shared)
+        for one in files:
+            if one not in self._sent:
+                pieces = list(map(self._ray.put, machine_files.read_pieces(one)))
+                self._sent[one] = _SentFiles(one.name, secrets.token_hex(16), pieces)
+        self._files = [self._sent[one] for one in files]
 
     def _remove_files(self) -> None:
         """Remove the files that were sent to the machines of the cluster."""
-        if len(self._shared) > 1:
+        if self._sent:
             remove = self._ray.remote(num_cpus=0)(machine_files.remove)
             nodes = [node["NodeID"] for node in self._ray.nodes() if node["Alive"]]
             on = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-            tasks = [remove.options(scheduling_strategy=on(node, soft=False)).remote(self._key) for node in nodes]
+            keys = [one.key for one in self._sent.values()]
+            tasks = [remove.options(scheduling_strategy=on(node, soft=False)).remote(keys) for node in nodes]
             self._ray.wait(tasks, num_returns=len(tasks), timeout=_REMOVING)
 
     def _answer(self, number: int, future: Future[bytes]) -> None:
@@ -226,7 +242,7 @@ def _last_line(text: str) -> str:
 # --- in a worker
 
 
-def run_task(key: str, references: list[Any], data: bytes) -> bytes:
+def run_task(key: str, shared: list[Any], files: list[_SentFiles], data: bytes) -> bytes:
     """Run a batch in a worker of Ray, and return its `Outcome` as bytes."""
     task: RemoteTask = pickle.loads(data)  # noqa: S301 (the build that uses this cluster)
     gc.disable()  # as in the workers of a process pool
@@ -234,7 +250,7 @@ def run_task(key: str, references: list[Any], data: bytes) -> bytes:
         if task.version != program_version():
             raise VersionMismatch("A worker has another version of Concordance or of a parser than this build", _SAME)
         with _killed_after(_KILLED_AFTER * task.patience):
-            outcome = _run_batch(task, _shared(key, references))
+            outcome = _run_batch(task, _shared(key, shared[0], files))
     except ConcordanceError as error:
         outcome = Outcome([], [], error)
     return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
@@ -255,7 +271,7 @@ def _run_batch(task: RemoteTask, shared: object) -> Outcome:
     return Outcome(results, failed)
 
 
-def _shared(key: str, references: list[Any]) -> object:
+def _shared(key: str, reference: Any, files: list[_SentFiles]) -> object:
     """Return the data that every batch needs; a worker unpickles it once."""
     kept = _last_shared()
     if key not in kept:
@@ -263,9 +279,9 @@ def _shared(key: str, references: list[Any]) -> object:
 
         kept.clear()
         gc.collect()
-        shared = pickle.loads(ray.get(references[0]))  # noqa: S301
-        if references[1:]:
-            shared.use_files(machine_files.unpack(key, map(ray.get, references[1:])))
+        shared = pickle.loads(ray.get(reference))  # noqa: S301
+        if files:
+            shared.use_files({one.name: machine_files.unpack(one.key, map(ray.get, one.pieces)) for one in files})
         kept[key] = shared
     return kept[key]
 

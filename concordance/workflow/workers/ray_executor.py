@@ -74,8 +74,8 @@ class RayExecutor:
         self, work: Callable[[Shared, list[Item]], Result], shared: Shared, batches: Iterable[list[Item]],
         files: Iterable[FolderFiles] = (),
     ) -> Iterator[Result | FailedItem[Item]]:  # fmt: skip
-        """Run all batches; yield results in the order of completion. A worker is given a copy of `files`, if there are
-        any: `shared.use_files` is called with its folder."""
+        """Run all batches; yield results in the order of completion. If there are `files`, a worker is given
+        copies of them: it calls `shared.use_files` with the folder of each, by name."""
         source, waiting = iter(batches), deque[list[Item]]()
         running: dict[int, list[Item]] = {}
         number, key = 0, ""
