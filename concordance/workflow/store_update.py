@@ -12,9 +12,14 @@ from concordance.base import config_file
 from concordance.base.config import ANY_WORKERS, Config, Workers
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
 from concordance.collect.walk import WalkResult
+from concordance.facts.integrity import lock
+from concordance.facts.read import Facts
+from concordance.facts.write import StoreWriter
 from concordance.workflow.book_options import read_settings
 from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState, StoreState
+from concordance.workflow.stages import link
+from concordance.workflow.store_location import store_path
 from concordance.workflow.workers.ray_executor import RayExecutor, opened_cluster
 
 
@@ -55,3 +60,23 @@ def update_store(
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is listed, but nothing could be extracted")
     return summary
+
+
+def preload(root: str, state: StoreState) -> None:
+    """Compute in advance what the next update of a store needs from all files, unless another process is at work."""
+    folder, config = store_path(root), read_settings(root).config
+    with lock.hold_lock(folder, lambda message: None, 0.0):
+        with Facts(folder, alone=True) as facts:
+            started = facts.meta()["started"]
+        known = state.detach(started)
+        writer = StoreWriter(folder, False, known.rows)
+        try:
+            work = link.Linking(
+                root, writer, config.jobs, config.patience, lambda done, total: None, lambda path, reason: None,
+                config.roots, known,
+            )  # fmt: skip
+            work.preload()
+        finally:
+            writer.abandon()
+        known.started = started
+        state.replace_with(known)

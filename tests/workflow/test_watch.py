@@ -321,6 +321,24 @@ def test_nothing_changed(repo: Path) -> None:
     assert update.summary.files == 7
 
 
+def test_the_tables_of_c_are_loaded_in_advance(repo: Path, tmp_path: Path) -> None:
+    """They take as much memory as all else that is kept for an update, and the first edit should not wait for them."""
+    out = repo / "docs"
+    CurrentBook(str(repo), str(out), Book, 1, _quiet).update([], True)
+    current = CurrentBook(str(repo), str(out), Book, 1, _quiet)
+    current.update([], True)  # nothing has changed, so nothing is linked
+    current.preload()
+    tables = current._resident.store.tables
+    assert tables is not None
+    with (repo / "plain.cpp").open("a") as file:
+        file.write("int added() { return 1; }\n")
+    current.update(["plain.cpp"], False)
+    now = current._resident.store.tables
+    assert now is not None
+    assert now.table is tables.table
+    assert _is_as_if_built_anew(repo, out, tmp_path)
+
+
 def test_settings_that_change(repo: Path) -> None:
     def leave_out() -> None:
         (repo / "concordance.toml").write_text('exclude = ["lib/"]\n')

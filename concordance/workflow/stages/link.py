@@ -73,6 +73,19 @@ class Linking:
         state.tables = _tables_to_keep(linker)
         return state.tree
 
+    def preload(self) -> None:
+        """Build what the first update that changes a file of the C family would have to wait for."""
+        state, queries = self.state, self.writer.queries
+        if state.tables is not None:
+            return
+        state.rows = state.rows or self.writer.linkable()
+        state.tree = state.tree or Tree(self.root, self.writer.ledger(), self.roots)
+        linker = Linker(state.tree, state.rows, queries.flow, queries.symbols_named, queries.flows_in)
+        self._reuse_includes(linker, {}, {})
+        if any(row.language in C_FAMILY and row.size for row in state.rows):
+            _c_names(linker)
+        state.tables = _tables_to_keep(linker)
+
     def link_changed(self) -> Tree:
         """Link the files that an update may affect, and return the tree."""
         writer, queries, state = self.writer, self.writer.queries, self.state

@@ -122,6 +122,7 @@ class CurrentBook:
                 pages.preload(known)
                 for language in filter(None, known.index.counts):
                     engine.extract("", language)  # loads its reader, which forked workers then share
+            store_update.preload(self.root, self._resident.store)
 
     def tidy(self) -> None:
         """Do in advance what the next update would have to wait for: collect garbage, and merge the full-text index."""
