@@ -53,6 +53,7 @@ from concordance.collect import walk
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 from tests.support import ctags, measure, python
+from tests.support.measure import row
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 
@@ -66,11 +67,6 @@ FURTHER = (
     ("search", ["search", "CHECKOUT"], "pytorch"),
     ("tests", ["tests_map"], "."),  # downloads packages, and runs their tests
 )
-
-
-def row(what: str, bar: str, measured: str) -> None:
-    """Print one line of the table."""
-    print(f"| {what} | {bar} | {measured} |", flush=True)
 
 
 def python_oracles(corpus: Path) -> None:

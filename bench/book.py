@@ -27,13 +27,9 @@ from concordance.render.output import manifest
 from concordance.workflow import builds
 from concordance.workflow.store_location import FOLDER
 from tests.support import measure
+from tests.support.measure import row
 
 CONCORD = str(Path(sys.executable).parent / "concord")
-
-
-def row(what: str, bar: str, measured: str) -> None:
-    """Print one line of the table."""
-    print(f"| {what} | {bar} | {measured} |", flush=True)
 
 
 def build(root: Path, out: Path, cold: bool) -> None:

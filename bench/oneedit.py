@@ -31,6 +31,7 @@ from concordance.render.output import manifest
 from concordance.workflow.store_location import FOLDER
 from concordance.workflow.watch.watch import CurrentBook
 from tests.support import measure
+from tests.support.measure import row
 
 CONCORD = [sys.executable, "-c", "import sys; from concordance.cli import main; sys.exit(main())"]
 STEPS = ("collect", "learn", "extract", "check", "index", "link", "pass", "store", "pages")
@@ -50,11 +51,6 @@ class Took(NamedTuple):
     steps: dict[str, float]
     written: int  # pages
     what: str
-
-
-def row(what: str, bar: str, measured: str) -> None:
-    """Print one line of the table."""
-    print(f"| {what} | {bar} | {measured} |", flush=True)
 
 
 # --- edits

@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 from concordance import api
 from concordance.base.config import Book
 from concordance.base.progress import ignore_progress
-from concordance.render.output import manifest
 from concordance.workflow import builds, store_update
 from concordance.workflow.stages import page_writer
 from concordance.workflow.watch.watch import CurrentBook
 from tests.support import editrepo, editsteps
+from tests.support.books import contents
 from tests.support.editsteps import BOOK, EDITS, Desk
 from tests.support.stored import dump
 
@@ -107,7 +107,7 @@ class Bench:
             name for name in names if os.path.join(top, name) in ignored
         ])  # fmt: skip
         _written(self._clean, out, wishes)
-        told = _first_difference(_contents(self.root / out), _contents(self._clean / out))
+        told = _first_difference(contents(self.root / out), contents(self._clean / out))
         told = told or _difference("the store", dump(self.root), dump(self._clean))
         if told:
             raise Differs(told)
@@ -167,10 +167,6 @@ def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:
     _, written = builds.write_book(str(root), str(root / out), wishes, jobs)
     if written.failed:
         raise Differs(f"pages failed: {written.failed}")
-
-
-def _contents(out: Path) -> dict[str, bytes]:
-    return {path: (out / path).read_bytes() for path in sorted(manifest.files(str(out)))}
 
 
 def _first_difference(ours: dict[str, bytes], clean: dict[str, bytes]) -> str:

@@ -61,3 +61,8 @@ def memory_of(pid: int) -> int:
             return next((int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:")), 0)
     except (OSError, ValueError):
         return 0
+
+
+def row(what: str, bar: str, measured: str) -> None:
+    """Print one line of a table of measurements."""
+    print(f"| {what} | {bar} | {measured} |", flush=True)

@@ -92,7 +92,7 @@ def read(source: Source) -> Draft:
             _inline(draft, place, text, raw=block.kind == "html")
             if block.kind == "prose":
                 draft.prose.append((block.first + 1, text))
-    opening = opening_paragraph(_plain(lines, block) for block in found if block.kind == "prose")
+    opening = opening_paragraph(_block_text(lines, block) for block in found if block.kind == "prose")
     draft.doc = _without_references(opening, source.text)
     return draft
 
@@ -125,7 +125,7 @@ def strip_markup(text: str) -> str:
     return " ".join(text.split())
 
 
-def _plain(lines: list[str], block: Block) -> str:
+def _block_text(lines: list[str], block: Block) -> str:
     text = "\n".join(line.strip().lstrip("> ") for line in lines[block.first : block.last + 1])
     return "" if _DEFINITION.match(text) else strip_markup(_IMAGE.sub("", text))
 

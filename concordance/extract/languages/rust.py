@@ -301,14 +301,14 @@ def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
         alias = node.child_by_field_name("alias")
         if node.type in ("use_list", "scoped_use_list"):
             listed = node.child_by_field_name("list") if node.type == "scoped_use_list" else node
-            prefix = _joined(before, trees.text(path)) if path is not None else before
+            prefix = _join_path(before, trees.text(path)) if path is not None else before
             pending.extend((child, prefix) for child in (listed.named_children if listed is not None else ()))
         elif node.type == "use_wildcard":
             inside = trees.text(node.named_children[0]) if node.named_child_count else ""
-            draft.add_import(node.start_byte, _joined(before, inside), name="*", form=form, condition=condition)
+            draft.add_import(node.start_byte, _join_path(before, inside), name="*", form=form, condition=condition)
         elif node.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
             leaf = path if node.type == "use_as_clause" and path is not None else node
-            full = _joined(before, trees.text(leaf))
+            full = _join_path(before, trees.text(leaf))
             module, _, name = full.rpartition("::")
             if not module:
                 module, name = name, ""
@@ -318,7 +318,7 @@ def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
             draft.add_import(leaf.start_byte, module, name=name, alias=other, form=form, condition=condition)
 
 
-def _joined(before: str, after: str) -> str:
+def _join_path(before: str, after: str) -> str:
     after = "".join(after.split())
     return f"{before}::{after}" if before and after else before or after
 
@@ -405,8 +405,9 @@ LANGUAGE = Language(
     extensions=(".rs",),
     separator="::",
     aliases=("rs",),
-    tests=TestConventions(find=_tests, beside_code=True, command=_test_command, command_for_all=_all_tests,
-                          settings=("Cargo.toml",)),
+    tests=TestConventions(
+        find=_tests, beside_code=True, command=_test_command, command_for_all=_all_tests, settings=("Cargo.toml",)
+    ),
     imports_by_name=True,
     reexports=True,
     base_verb="implements",

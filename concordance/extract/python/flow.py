@@ -63,9 +63,9 @@ class _PythonFlow:
         for node in found.get("loop", ()):
             self._loop(node)
         for node in found.get("as", ()):
-            self._as(node)
+            self._record_as(node)
         for node in found.get("named", ()):
-            self._named(node)
+            self._named_expression(node)
         functions = self._functions()
         for node, symbol in functions:
             self._parameters(node, symbol)
@@ -134,9 +134,9 @@ class _PythonFlow:
         typed = node.child_by_field_name("type")
         if left is None or (right is None and typed is None):
             return
-        self._bind(left, node.end_byte, lambda: self._assigned(typed, right))
+        self._bind(left, node.end_byte, lambda: self._assigned_value(typed, right))
 
-    def _assigned(self, typed: Node | None, right: Node | None) -> int:
+    def _assigned_value(self, typed: Node | None, right: Node | None) -> int:
         values = self.values
         if typed is not None:
             declared = values.of_type(typed)
@@ -144,7 +144,7 @@ class _PythonFlow:
                 return declared
         if right is not None and right.type == "assignment":  # a = b = c
             inner = right.child_by_field_name("right")
-            return self._assigned(None, inner)
+            return self._assigned_value(None, inner)
         return values.value(right)
 
     def _loop(self, node: Node) -> None:
@@ -153,7 +153,7 @@ class _PythonFlow:
             at = right.end_byte if node.type == "for_statement" else 0
             self._bind(left, at, lambda: self.values.each(right))
 
-    def _as(self, node: Node) -> None:
+    def _record_as(self, node: Node) -> None:
         """Record the binding of `with x as y` or `except E as y`."""
         if node.named_child_count < 2:
             return
@@ -163,7 +163,7 @@ class _PythonFlow:
         make = self.values.caught if caught else self.values.entered
         self._bind(target, target.end_byte, lambda: make(value))
 
-    def _named(self, node: Node) -> None:
+    def _named_expression(self, node: Node) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and value is not None:
             self._bind(name, node.end_byte, lambda: self.values.value(value))
@@ -282,11 +282,11 @@ class _PythonFlow:
             at = max(at, start) if n and starts[n - 1] == start else start
             if row.name:
                 if n == 0 or starts[n - 1] != start:
-                    at = self._parts(n, row.module.lstrip("."), start)
+                    at = self._package_parts(n, row.module.lstrip("."), start)
                 if row.name != "*":
                     at = self._named_in(row.name, at, self.builder.expression(Op.IMPORT, n))
             else:
-                at = self._parts(n, row.module, at)
+                at = self._package_parts(n, row.module, at)
             if row.alias:
                 at = self._named_in(row.alias, at, self.builder.expression(Op.IMPORT, n))
 
@@ -302,7 +302,7 @@ class _PythonFlow:
         first = bisect_left(self.builder.names.starts, at)
         return iter(range(first, min(first + 64, len(self.builder.names.starts))))
 
-    def _parts(self, n: int, module: str, at: int) -> int:
+    def _package_parts(self, n: int, module: str, at: int) -> int:
         for count, part in enumerate(module.split(".") if module else (), 1):
             at = self._named_in(part, at, self.builder.expression(Op.PACKAGE, n, count))
         return at

@@ -49,7 +49,7 @@ class ExpressionResolver(ExpressionTypes):
         super().__init__(world, table, includes)
         self._headers_by_scope: dict[CScope, list[int]] = {}
         self.evaluators |= {
-            NAMED: self._named,
+            NAMED: self._find_named,
             NOMINATED: self._find_nominated_namespaces,
             ALIASED: self._find_aliased_namespace,
         }
@@ -63,7 +63,7 @@ class ExpressionResolver(ExpressionTypes):
             expression = view.left[expression]
         return view.named[expression] if expression in view.named else self.solver.ask((NAMED, view, expression))
 
-    def _named(self, view: FileScope, expression: int) -> ResolvedName | None:
+    def _find_named(self, view: FileScope, expression: int) -> ResolvedName | None:
         op, left = view.op[expression], view.left[expression]
         found: ResolvedName | None = None
         if op == LOOKUP:

@@ -273,7 +273,7 @@ class Evaluator:
             return ()
         return _join_values([self.call_result(v, (), self.world.load(0), 0) for v in self.member(value, name)])
 
-    def _each(self, file: LoadedFlow, left: int, right: int) -> Values:
+    def _element(self, file: LoadedFlow, left: int, right: int) -> Values:
         return _join_values([self._elements_of(value) for value in self.value(file, left)])
 
     def _elements_of(self, value: PythonValue) -> Values:
@@ -304,7 +304,7 @@ class Evaluator:
                 found.append((value,))  # `with open(…) as f`: what it is, is not known, but it is from outside
         return _join_values(found)
 
-    def _either(self, file: LoadedFlow, left: int, right: int) -> Values:
+    def _either_value(self, file: LoadedFlow, left: int, right: int) -> Values:
         return _join_values([self.value(file, left), self.value(file, right)])
 
     def _literal(self, file: LoadedFlow, left: int, right: int) -> Values:
@@ -412,8 +412,8 @@ def _merge_values(old: Values, new: Values, depth: int) -> Values:
 
 _EVALUATORS: dict[int, Callable[[Evaluator, LoadedFlow, int, int], Values]] = {
     Op.UNKNOWN: Evaluator._unknown, Op.NAME: Evaluator._name, Op.MEMBER: Evaluator._member, Op.CALL: Evaluator._call,
-    Op.ITEM: Evaluator._item, Op.EACH: Evaluator._each, Op.PART: Evaluator._part, Op.ENTER: Evaluator._enter,
-    Op.EITHER: Evaluator._either, Op.OF_TYPE: Evaluator._of_type, Op.LITERAL: Evaluator._literal,
+    Op.ITEM: Evaluator._item, Op.EACH: Evaluator._element, Op.PART: Evaluator._part, Op.ENTER: Evaluator._enter,
+    Op.EITHER: Evaluator._either_value, Op.OF_TYPE: Evaluator._of_type, Op.LITERAL: Evaluator._literal,
     Op.PAIR: Evaluator._unknown, Op.SUPER: Evaluator._super, Op.PARAMETER: Evaluator._parameter,
     Op.SYMBOL: Evaluator._symbol, Op.IMPORT: Evaluator._import, Op.PACKAGE: Evaluator._package,
     Op.LOOKUP: Evaluator._lookup, Op.CAST: Evaluator._unknown,

@@ -99,11 +99,11 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     headings = [place for place, part in enumerate(parts) if part.kind == "heading"]
     later = (place for place in headings[1:] if place > starts[0] and not _introduces(parts[place]))
     end = next(later, len(parts))
-    whole = [place for place in starts if place < end and _SENTENCE_END.search(_plain(parts[place]))]
+    whole = [place for place in starts if place < end and _SENTENCE_END.search(_plain_text(parts[place]))]
     kept = [parts[min(whole[:1] or starts)]]
     for part in parts[parts.index(kept[0]) + 1 :]:
-        announced = _plain(kept[-1]).rstrip().endswith(":")
-        is_short = sum(len(_plain(one)) for one in (*kept, part)) <= _MAX_LENGTH
+        announced = _plain_text(kept[-1]).rstrip().endswith(":")
+        is_short = sum(len(_plain_text(one)) for one in (*kept, part)) <= _MAX_LENGTH
         is_more = _is_description(part) or (part.kind == "list" and announced)
         if not is_more or not (is_short or announced):
             break
@@ -126,10 +126,10 @@ def _without_link_bar(text: DocumentText) -> DocumentText:
 def _is_description(part: DocumentPart) -> bool:
     """True if a part may say what something is: it has words of its own, also beside links to headings and files."""
     own = "".join(piece for piece in part.text if isinstance(piece, str))
-    return part.kind == "text" and bool(_TWO_WORDS.search(own)) and _describes(_plain(part))
+    return part.kind == "text" and bool(_TWO_WORDS.search(own)) and _describes(_plain_text(part))
 
 
-def _plain(part: DocumentPart) -> str:
+def _plain_text(part: DocumentPart) -> str:
     """Return the text of a part without our links and pictures."""
     shown = (piece.label if isinstance(piece, Ref) else piece for piece in part.text)
     return "".join(piece for piece in shown if isinstance(piece, str))

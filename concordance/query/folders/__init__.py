@@ -164,7 +164,7 @@ def _scores(index: Index) -> dict[str, float]:
 
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
-    """Return a cache for `Folders.around`."""
+    """Return a cache for `Folders.dependencies`."""
     return {}
 
 
@@ -232,16 +232,16 @@ class Folders:
         """Return every file below a folder, the files of a folder before those of its subfolders."""
         return [file for folder in self.with_subfolders(path) for file in self.all[folder].files]
 
-    def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
+    def dependencies(self, path: str) -> tuple[Counter[str], Counter[str]]:
         """Return what a folder uses outside of it, and what uses it from outside, as numbers of files per part of the
         repository. A part is the outermost folder that does not contain this one too. Uses of tests by code that is
         not a test are left out, since those are only coincidences of names."""
         known = _dependency_cache(self._index)
         if path not in known:
-            known[path] = self._around(path)
+            known[path] = self._count_dependencies(path)
         return known[path]
 
-    def _around(self, path: str) -> tuple[Counter[str], Counter[str]]:
+    def _count_dependencies(self, path: str) -> tuple[Counter[str], Counter[str]]:
         index, neighbours = self._index, self._index.neighbours
         sets: list[set[int]] = [set(), set(), set(), set()]
         for file in self.below(path):

@@ -120,12 +120,12 @@ def _unreached(index: Index, files: Sequence[str]) -> list[Piece]:
     return [f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none found in the repository"]
 
 
-def _shown(paths: Sequence[str]) -> Sequence[str]:
+def _first_paths(paths: Sequence[str]) -> Sequence[str]:
     return paths[: _MAX_PATHS + (len(paths) == _MAX_PATHS + 1)]
 
 
 def _files(paths: Sequence[str]) -> list[Piece]:
-    shown = _shown(paths)
+    shown = _first_paths(paths)
     left = len(paths) - len(shown)
     refs: list[Piece] = [Ref(To.FILE, path) for path in shown]
     return join_in_sentence([*refs, *([count_noun(left, "other file")] if left else [])])
@@ -133,7 +133,7 @@ def _files(paths: Sequence[str]) -> list[Piece]:
 
 def _commands(index: Index, paths: Sequence[str]) -> list[str]:
     """Return the commands that run the test files that are named."""
-    found = (_command(index, path) for path in _shown(paths))
+    found = (_command(index, path) for path in _first_paths(paths))
     return [command for command in found if command]
 
 

@@ -53,13 +53,15 @@ def provision_sentence(index: Index, folder: str) -> list[Block]:
     content = folders(index).all[folder]
     rows = key_definitions_of_folder(index, content, _PROVIDED)
     users = (
-        folders(index).around(folder)[1] if folder and rows and not content.mostly(Category.TEST) else Counter[str]()
+        folders(index).dependencies(folder)[1]
+        if folder and rows and not content.mostly(Category.TEST)
+        else Counter[str]()
     )
     if not users:
         return []
     names: list[Piece] = [ref_of(index, row.id, short=True) for row in rows]
     number = count_noun(sum(users.values()), "file")
-    found = [f"Used by {number} outside it: ", *_parts(index, users), ". Its most used definitions: "]
+    found = [f"Used by {number} outside it: ", *_part_counts(index, users), ". Its most used definitions: "]
     found += [*join_in_sentence(names), "."]
     described = next((row for row in rows if row.words), None)
     if described is not None:
@@ -71,20 +73,20 @@ def usage_sentences(index: Index, folder: str, with_users: bool) -> list[Block]:
     """Return one sentence on what uses a folder, unless the page already says so, and one on what it uses."""
     if not folder:
         return []
-    uses, users = folders(index).around(folder)
+    uses, users = folders(index).dependencies(folder)
     found: list[Block] = []
     if users and with_users:
         total = sum(users.values())
-        found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, users), "."]))
+        found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside it: ", *_part_counts(index, users), "."]))
     if uses:
         total = sum(uses.values())
-        found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, uses), "."]))
+        found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_part_counts(index, uses), "."]))
     if not users and not uses:
         found += [Text(sentence)] if (sentence := no_users_of_folder(index, folders(index).below(folder))) else []
     return found
 
 
-def _parts(index: Index, rows: Counter[str]) -> list[Piece]:
+def _part_counts(index: Index, rows: Counter[str]) -> list[Piece]:
     """Return parts of the repository with numbers of files; the smallest are summed up."""
     ordered = sorted(rows.items(), key=lambda row: (-row[1], row[0]))
     shown = ordered[: _NAMED + (len(ordered) == _NAMED + 1)]

@@ -61,7 +61,7 @@ def distinctive_terms(index: Index, paths: Sequence[str]) -> list[Block]:
         terms_by_folder = [_folder_terms(index, folder) for folder in paths]
         count = sum(len(index.files_in(folder)) for folder in paths)
     files = Counter(chain.from_iterable(terms.texts for terms in terms_by_folder))
-    best = _best(files, index.census.files_per_term, 1 if count < _SMALL_FOLDER else 2)
+    best = _most_distinctive(files, index.census.files_per_term, 1 if count < _SMALL_FOLDER else 2)
     if not best:
         return []
     shown = set(best)
@@ -76,7 +76,7 @@ def distinctive_terms(index: Index, paths: Sequence[str]) -> list[Block]:
     return [Text([Strong("Distinctive terms"), ": ", *join_in_sentence(pieces), ".", *cites])]
 
 
-def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[str]:
+def _most_distinctive(files: Counter[str], spread: Mapping[str, int], least: int) -> list[str]:
     """Return the most distinctive terms among those in at least `least` files. To save time with very many terms, the
     weight is computed only for terms in enough files to be among the best."""
     floor, best = max(files.values(), default=0), list[tuple[float, str]]()

@@ -66,7 +66,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     taken = sum(len(piece) for part in document_parts(model) for piece in part.text if isinstance(piece, str))
     taken += len(model.symbols) * _PER_SYMBOL
     has_source = index.book.source and next(iter(files_identical_to(index, subject)), subject) == subject
-    parts = _parts(text, taken) if text is not None and has_source else []
+    parts = _split_source(text, taken) if text is not None and has_source else []
     tests = tests_page(model)
     links = bridge_parts(model) if Section.DEPENDENCIES.value not in index.book.sections_off else []
     # Links to tests and to bridges are made where the number of other further pages is not known.
@@ -187,7 +187,7 @@ def _part(model: FileModel, number: int, what: str, blocks: list[Block]) -> Page
     )
 
 
-def _parts(text: str, taken: int) -> list[str]:
+def _split_source(text: str, taken: int) -> list[str]:
     """Split a source into parts for further pages, at line ends where possible. Return no parts if the source fits on
     the file's page beside the text that takes `taken` characters."""
     if len(text) + taken <= LARGEST:

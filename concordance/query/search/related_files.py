@@ -126,31 +126,31 @@ class Neighbours:
         me = self._ids[file.path]
         doubt: dict[int, float] = {}
         reasons: dict[int, list[Reason]] = {}
-        for other, share, reason in self._all(me, file.path, history):
+        for other, share, reason in self._reasons(me, file.path, history):
             if other != me:
                 doubt[other] = doubt.get(other, 1.0) * (1 - share)
                 reasons.setdefault(other, []).append(reason)
         rows = [RelatedFile(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
         return sorted((row for row in rows if row.score >= _MIN_SCORE), key=lambda row: (-row.score, row.path))
 
-    def _all(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
-        yield from self._direct(me)
-        yield from self._together(me)
+    def _reasons(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
+        yield from self._direct_uses(me)
+        yield from self._used_together(me)
         if history:
             yield from self._changed(path)
-        yield from self._named(me, path)
-        yield from self._defined(me, path)
+        yield from self._same_stem(me, path)
+        yield from self._same_definitions(me, path)
         yield from self._same_folder(path)
 
-    def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
+    def _direct_uses(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
         for other, times in self.uses_of(me).items():
-            yield other, _worth(times, self.rounded_user_count(other)), Reason(Relation.USED, times)
+            yield other, _share_of_uses(times, self.rounded_user_count(other)), Reason(Relation.USED, times)
         for other, times in self.users_of(me).items():
             self.reads.note("fan out", self.paths[other])
-            yield other, _worth(times, self.fan_out.get(other, 0)), Reason(Relation.USES, times)
+            yield other, _share_of_uses(times, self.fan_out.get(other, 0)), Reason(Relation.USES, times)
 
-    def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
+    def _used_together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
         found = self.users_of(me)  # ids depend on how the store was built, so paths decide
         users = sorted(found, key=lambda file: (len(self._files_used(file)), self.paths[file]))[:_USERS]
@@ -182,7 +182,7 @@ class Neighbours:
             if identity is not None and change is not None:
                 yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Relation.CHANGED, times)
 
-    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _same_stem(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """The test or the header of a source: equal names, apart from what marks a test.
 
         A name alone may be a coincidence: one must use the other, or their folders must have the same name.
@@ -211,7 +211,7 @@ class Neighbours:
         """True if one of two files uses the other."""
         return other in self.uses_of(file) or other in self.users_of(file)
 
-    def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _same_definitions(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""
         self.reads.note(Aspect.TEXT, path)
         symbols = [symbol for symbol in self._tables.facts.symbols_in(path)
@@ -242,7 +242,7 @@ _COMMON_NAMES = frozenset(
 )
 
 
-def _worth(times: int, rivals: int) -> float:
+def _share_of_uses(times: int, rivals: int) -> float:
     sure: float = 1 - 0.5 ** (1 + math.log2(times))
     return 0.7 * sure / math.log2(2 + rivals / 4)
 
