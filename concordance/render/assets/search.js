@@ -140,9 +140,9 @@
       panel.replaceChildren(make("div", { class: "kinds", role: "group", "aria-label": "Kinds" }));
       var kinds = panel.firstChild;
       buttons(found.asked).forEach(function (button) { kinds.append(button); });
-      if (found.rows.length) panel.append(list(found));
       var note = told(found);
       if (note) panel.append(make("p", { class: "told", role: "status" }, note));
+      if (found.rows.length) panel.append(list(found));
       if (found.rows.length) panel.append(make("p", { class: "told" }, make("a", { href: whole() }, "All results"), " · Enter opens the first"));
       panel.hidden = false;
     }

@@ -139,7 +139,7 @@ class HtmlWriter:
         self._slugs: dict[str, int] = {}  # how often each heading slug has occurred
         self._level = 0  # of the previous heading: levels are never skipped, which screen readers rely on
         self._links: dict[tuple[Ref, bool], str] = {}  # cache: most links occur on a page more than once
-        self._in_table = False
+        self._breaks_names = False
         self._write: dict[type, Callable[[Any], None]] = {
             Heading: self.heading, Text: self._text, Items: self._items, Doc: self._doc, Table: self._table,
             Code: self._code, Quote: self._quote, Diagram: self._graph, Treemap: self._treemap, Plot: self._plot,
@@ -187,7 +187,9 @@ class HtmlWriter:
         if heading.level > 1:
             self.outline.append(OutlineHeading(heading.level, name, text))
         self.out.append(f'<h{level} id="{escape(name)}">')
+        self._breaks_names = level == 1
         self.pieces(heading.text)
+        self._breaks_names = False
         if level > 1 and linked:
             self.out.append(f' <a class="permalink" href="#{escape(name)}" aria-label="Link to this section">¶</a>')
         self.out.append(f"</h{level}>\n")
@@ -301,7 +303,7 @@ class HtmlWriter:
         self.out.append(f'<table class="{classes}">' if classes else "<table>")
         head = "".join(f'<th scope="col">{_escape_text(column)}</th>' for column in table.columns)
         self.out.append(f"<thead><tr>{head}</tr></thead><tbody>\n")
-        self._in_table = True
+        self._breaks_names = True
         for row in table.rows:
             self.out.append("<tr>")
             for cell in row:
@@ -309,7 +311,7 @@ class HtmlWriter:
                 self.pieces(cell)
                 self.out.append("</td>")
             self.out.append("</tr>\n")
-        self._in_table = False
+        self._breaks_names = False
         self.out.append("</tbody></table></div>\n")
 
     # --- pieces
@@ -352,18 +354,18 @@ class HtmlWriter:
 
     def link(self, ref: Ref) -> str:
         """Return the HTML of a link."""
-        found = self._links.get((ref, self._in_table))
+        found = self._links.get((ref, self._breaks_names))
         if found is None:
             label = self._label(ref) if ref.label.endswith(".md") else ref.label or ref.path
             label = f"<code>{self._name(label)}</code>" if ref.code else _escape_text(label)
             found = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
-            self._links[ref, self._in_table] = found
+            self._links[ref, self._breaks_names] = found
         return found
 
     def _name(self, text: str) -> str:
-        """Return the HTML of a name in code; in a table, a long one can be broken between its parts."""
+        """Return the HTML of a name in code; in a table or title, a long one can be broken between its parts."""
         shown = _escape_text(text)
-        return _PARTS.sub(r"\1<wbr>", shown) if self._in_table and len(text) > _LONG_NAME else shown
+        return _PARTS.sub(r"\1<wbr>", shown) if self._breaks_names and len(text) > _LONG_NAME else shown
 
     def _label(self, ref: Ref) -> str:
         """Return a link's label; the file name of a page of the book is replaced by its name on the site."""
