@@ -163,8 +163,10 @@ class Categories:
             return Category.GENERATED
         if named is not None and (kind in _CODE or named not in (Category.TEST, Category.BENCHMARK)):
             return named
-        if kind is Category.BUILD or place is None or (place, kind) in _STAYS:
+        if kind is Category.BUILD or (place, kind) in _STAYS:
             return kind
+        if place is None:  # `spec` holds tests, if it holds code
+            return Category.TEST if kind is Category.SOURCE and {"spec", "specs"} & {*folder.split("/")} else kind
         return place
 
 

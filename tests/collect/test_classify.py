@@ -274,7 +274,7 @@ CATEGORIES = {
     "test": """
         test/test_torch.py aten/src/ATen/test/basic.cpp django/test/client.py tests/admin_views/tests.py conftest.py
         numpy/_core/tests/test_multiarray.py tools/testing/selftests/bpf/test_maps.c lib/test_bitmap.c
-        android/app/src/test/java/org/FooTest.java pkg/server_test.go web/button.spec.ts web/__tests__/button.js
+        android/app/src/test/java/org/FooTest.java pkg/server_test.go web/button.spec.ts web/__tests__/button.js gem/spec/a.rb
         c10/test/util/bitset_test.cpp tests/cases/python/one.md torch/testing/_internal/test_module/test_one.py
         src/androidTest/java/A.kt test/cpp/jit/test_gpu.cu tests/settings.yaml types/flow-tests/list.js types/ref.test-d.ts
     """,

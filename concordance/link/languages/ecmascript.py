@@ -46,6 +46,7 @@ _LOCAL = ("workspace:", "file:", "link:", "portal:", "*")
 # Best first: what Node loads, then what other programs load, then declarations of types.
 _CONDITIONS = ("source", "import", "module", "node", "require", "default", "browser", "development", "types")
 _ENTRIES = ("source", "module", "main", "index", "browser", "types", "typings")
+_IMPLEMENTATIONS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs")
 _OUTPUT_FOLDERS = frozenset(("dist", "lib", "build", "out", "es", "esm", "cjs", "umd", "output"))
 _COMMENT = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*+|/\*', re.S)
 _COMMA = re.compile(r",(\s*[}\]])")
@@ -234,11 +235,19 @@ class EcmaModules:
             if isinstance(entry, str) and entry.strip("./"):
                 files = self._files(join_path(package_folder, entry)) or self._source(package_folder, entry)
                 if files:
-                    return files
+                    return self._with_implementation(files)
         files = self._files(join_path(package_folder, f"src/{inside}")) or (
             () if inside else self._files(package_folder)
         )
         return files or ((settings,) if settings in self._tree.paths else ())
+
+    def _with_implementation(self, files: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a file of declarations behind the one beside it that they describe, which is what runs."""
+        if len(files) != 1 or not files[0].endswith(".d.ts"):
+            return files
+        stem = files[0].removesuffix(".d.ts")
+        found = (f"{stem}{ending}" for ending in _IMPLEMENTATIONS)
+        return (*[path for path in found if path in self._tree.paths][:1], *files)
 
     def _source(self, package_folder: str, entry: str) -> tuple[str, ...]:
         """Return the source of a generated file: the same path in the source folder, or beside it."""

@@ -274,8 +274,10 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
     tested: list[Piece] = [verb, Ref(To.FILE, about)] if about else []
     if not number:
         return [f"test suite{'s' if len(titles) > 1 else ''} ", *_quoted_titles(titles), *tested] if titles else []
-    names, inside = _suites(facts)
-    found: list[Piece] = [count_noun(number, "test"), *tested]
+    names, inside = _suites(index, file.path, facts)
+    found: list[Piece] = [count_noun(number, "test")]
+    of_classes = bool(names) and inside == number and not is_named
+    found += [] if of_classes else tested
     if names:
         shown: list[Piece] = [*names[:2]]
         more = [f"{len(names) - 2} more"] if len(names) > 2 else []
@@ -289,7 +291,7 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
                 + [*more]
             ),
         ]
-    return found
+    return [*found, *tested] if of_classes else found
 
 
 def suite_titles(index: Index, file: File) -> dict[str, int]:
@@ -306,12 +308,12 @@ def _quoted_titles(titles: Collection[str]) -> list[Piece]:
     return join_in_sentence([*names, *([f"{left} more"] if left else [])])
 
 
-def _suites(facts: FileOutline) -> tuple[list[str], int]:
+def _suites(index: Index, path: str, facts: FileOutline) -> tuple[list[str], int]:
     """Return the classes with tests, each with its key after a NUL, or else suite names from macros, largest first; and
     the number of tests in them."""
-    inside: Counter[int] = Counter(
-        s.parent for s in facts.symbols if s.kind == Kind.METHOD and s.name.startswith("test")
-    )
+    ids = index.facts.ids(path)
+    tests = (facts.symbols[ids.place_of(test)] for test in index.tests_in.get(path, ()))
+    inside: Counter[int] = Counter(test.parent for test in tests if test.kind == Kind.METHOD)
     if inside:
         names = [f"{facts.symbols[p].name}\0{facts.symbols[p].key}" for p, _ in inside.most_common() if p >= 0]
         return names, inside.total()

@@ -7,6 +7,7 @@ sentence are skipped. A sentence does not end after an abbreviation or inside of
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -155,6 +156,8 @@ def _without_title(lines: list[str]) -> tuple[list[str], str]:
         return lines[3:], lines[1]
     if len(lines) > 1 and UNDERLINE.fullmatch(lines[1]):
         return lines[2:], lines[0]
+    if len(lines) > 1 and (title := _BOLD_LINE.fullmatch(lines[0])):
+        return lines[1:], title[2]
     if re.match(r"#{1,6} \S", lines[0]):
         return lines[1:], lines[0].strip("# ")
     if len(lines) > 1 and _BOLD.fullmatch(lines[0]):
@@ -248,8 +251,12 @@ def _sentence(text: str, name: str) -> str:
             .rstrip()
         )
         if shown and not _says_nothing(shown, _letters(name)):
-            return shown
+            return html.unescape(shown) if _ENTITY.search(shown) else shown
     return ""
+
+
+_BOLD_LINE = re.compile(r"(\*\*|__)([^*_]+[^*_.!?:])\1:?")
+_ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-fA-F]{1,6}|lt|gt|amp|quot|nbsp|apos|mdash|ndash|hellip);")
 
 
 def _letters(text: str) -> str:
