@@ -49,7 +49,7 @@ _FIRST_ARGUMENT = re.compile(
 # `"tests/ui/*.rs"`: the files of one folder; `"crates/*"`, in a manifest: the packages in it.
 _PATTERN = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-][\w+@./-]*/\*(?:\.\w+)*)[\"'`]")
 _MANIFESTS = (("toml", b"[workspace"), ("json", b'"workspaces"'))
-_PICTURE = b"<svg"  # the words in a picture are shown, not followed
+_NOT_FOLLOWED = (b"<svg", b'{"version":3,')  # the words in a picture are shown; a source map is of generated code
 _LONGEST_WORD = 200
 _LONGEST_FILE = 2_000_000  # bytes; longer files hold data
 _MANIFEST = 500  # a file with more of these words lists files, and says nothing about them; build files aside
@@ -57,7 +57,7 @@ _MANIFEST = 500  # a file with more of these words lists files, and says nothing
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the words that may name a file, each once."""
-    if len(context.data) > _LONGEST_FILE or context.data.lstrip(b"\xef\xbb\xbf \n").startswith(_PICTURE):
+    if len(context.data) > _LONGEST_FILE or context.data.lstrip(b"\xef\xbb\xbf \n").startswith(_NOT_FOLLOWED):
         return
     imports = {row.line for row in context.imports}
     found: dict[tuple[str, str], int] = {}

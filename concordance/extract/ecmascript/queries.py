@@ -120,6 +120,7 @@ NAMES = """
 (import_statement) @import.statement
 [(call_expression) (new_expression)] @value.call
 (export_statement !source (export_clause (export_specifier name: (_) alias: (_)) @value.alias))
+(export_statement "default" value: (identifier) @value.default)
 (program [(lexical_declaration (variable_declarator name: (identifier) value: (object)) @value.object)
   (variable_declaration (variable_declarator name: (identifier) value: (object)) @value.object)
   (export_statement (lexical_declaration (variable_declarator name: (identifier) value: (object)) @value.object))])

@@ -32,6 +32,8 @@ _TOOLS = (("jest", "npx jest"), ("vitest", "npx vitest run"), ("mocha", "npx moc
 def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     for manifest in files.nearest(path, _MANIFEST):
         tool = _tool(files.text(manifest))
+        if tool and not _is_run(files.text(manifest), tool.split()[1], path[manifest.rfind("/") + 1 :]):
+            return None
         if tool:
             folder = manifest.rpartition("/")[0]
             inside = shlex.quote(path[len(folder) + 1 if folder else 0 :])
@@ -45,6 +47,20 @@ def _all_tests(files: RunnerFiles) -> str:
         return ""
     lock = next((name for name in _MANAGERS if files.text(name, 1)), "")
     return f"{_MANAGERS.get(lock, 'npm')} test"
+
+
+def _is_run(manifest: bytes, tool: str, path: str) -> bool:
+    """False if the scripts of a package run a tool only on other files: `mocha test/unit/**/*.js`."""
+    try:
+        scripts = json.loads(manifest)["scripts"].values()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return True
+    commands = (re.split(r"&&|\|\||;", str(script)) for script in scripts)
+    ran = [part for parts in commands for part in parts if re.search(rf"(?:^|[\s/]){re.escape(tool)}\b", part)]
+    places = [re.findall(r"(?<=[\s'\"])(?:\./)?([\w.-]+/[\w./-]*)", part.partition(tool)[2]) for part in ran]
+    options = re.compile(r"\bnode_modules/|config")
+    folders = [place for part in places for place in part if not options.search(place) and "support" not in place]
+    return not folders or not all(places) or any(path.startswith(place) for place in folders)
 
 
 def _script(manifest: bytes) -> str:

@@ -103,7 +103,8 @@ _SHELL: tuple[tuple[str, Finder], ...] = (
 )  # fmt: skip
 _ECMA: tuple[tuple[str, Finder], ...] = (
     ("Default export",
-     _tree("export_statement", r"export\s+default\s+(?:async\s+)?(?:function\b|class\b)?\s*(\w*)", b"export default")),
+     _tree("export_statement", r"export\s+default\s+(?:async\s+)?(?:function\b|class\b)?\s*(\w*+)(?![.\[]|\s*\?)",
+           b"export default")),
     ("Interfaces", _of_kind(Kind.INTERFACE)), ("Asynchronous functions", _asynchronous), ("Custom errors", _errors),
     ("React hooks", _tree("call_expression", r"(use[A-Z]\w*)[(<]", b"use")),
     ("Generator", _tree("generator_function_declaration", r"function\s*\*\s*(\w+)", b"function")),

@@ -126,6 +126,8 @@ def _values(length: int, builder: FlowBuilder, syntax: ValueSyntax) -> None:
         builder.bind(
             0, builder.name_index((alias.text or b"").decode("utf-8", "replace")), builder.ending(name.end_byte)
         )
+    for named in syntax.defaults:
+        builder.bind(0, builder.name_index("default"), builder.ending(named.end_byte))
     for member, named in syntax.properties():
         builder.bind(0, builder.name_index(member.decode("utf-8", "replace")), builder.ending(named.end_byte))
     for name, typed in syntax.results():

@@ -46,6 +46,7 @@ _ASIDE = re.compile(
     re.I,
 )
 _INTRODUCES = re.compile(r"\bwhat(?: is|'s|\u2019s)\b|^\W*(?:about|introduction|overview|description)\W*\Z", re.I)
+_SPONSORS = re.compile(r"\W*(?:\w+ ){0,2}(?:sponsors|backers)\W*", re.I)
 _DATE = re.compile(r"\W*(?:[A-Z][a-z]+\.? )?(?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:[A-Z][a-z]+\.? )?\d{4}(?:-\d\d){0,2}\W*")
 _TWO_WORDS = re.compile(r"\w\W+\w")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
@@ -91,6 +92,7 @@ def read_opening(index: Index, path: str) -> DocumentOpening | None:
 
 def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | None:
     """Return the opening of a document that was read into parts."""
+    parts = _without_sponsors(parts)
     starts = [place for place, part in enumerate(parts) if _is_description(part)]
     if not starts:
         return None
@@ -111,6 +113,18 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     pieces = join_parts("", [part._replace(text=_without_link_bar(part.text)) for part in kept])
     text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
     return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])
+
+
+def _without_sponsors(parts: Sequence[DocumentPart]) -> list[DocumentPart]:
+    """Return the parts without those below a line that announces sponsors, up to the next heading."""
+    found: list[DocumentPart] = []
+    inside = False
+    for part in parts:
+        words = "".join(piece for piece in (part.heading or part.text) if isinstance(piece, str))
+        inside = _SPONSORS.fullmatch(words.strip()) is not None or (inside and part.kind != "heading")
+        if not inside:
+            found.append(part)
+    return found
 
 
 def _introduces(heading: DocumentPart) -> bool:

@@ -141,7 +141,7 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
                 continue
             elif text.startswith(".. ") or text == "..":
                 deeper = indent
-            elif text and not _TO_TOOLS.match(text):
+            elif text and not _TO_TOOLS.match(text) and not _LINK_DEFINITION.match(text):
                 deeper = -1
                 kept.append(text)
         while kept and (_RULER.fullmatch(kept[0]) and not (len(kept) > 2 and kept[0] == kept[2])):
@@ -256,6 +256,7 @@ def _sentence(text: str, name: str) -> str:
 
 
 _BOLD_LINE = re.compile(r"(\*\*|__)([^*_]+[^*_.!?:])\1:?")
+_LINK_DEFINITION = re.compile(r"\[[^\[\]]+\]: +\S+$")
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-fA-F]{1,6}|lt|gt|amp|quot|nbsp|apos|mdash|ndash|hellip);")
 
 
