@@ -25,7 +25,7 @@ from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName
-from concordance.query.pages import kinds_with
+from concordance.query.search.entities import ENTITIES
 from concordance.query.search.request import FILE, FOLDER
 from concordance.query.workspace.commands import WorkspaceQuestions
 from concordance.render.site.files import JSON, Site
@@ -103,7 +103,7 @@ def _rows(
 def _address(site: Site, row: Row) -> str | None:
     """Return the address of what a row names: a definition's own page, else its line; for all else, its page."""
     path, line, kind = row.get("path"), row.get("line"), row.get("kind")
-    if kind == FOLDER or any(kind == page_kind.TO for page_kind in kinds_with("titled")):
+    if kind == FOLDER or any(kind == page_kind.TO for page_kind in plugins.load_all(ENTITIES)):
         page = Ref(To.FOLDER, str(path)) if kind == FOLDER else Ref(str(kind), str(row["symbol"]))
         return site.addresses.link("", page)
     if not isinstance(path, str) or path not in site.index.categories:

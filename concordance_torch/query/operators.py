@@ -21,6 +21,7 @@ from concordance_torch.link.documented_names import STRUCTURED_META, documented_
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED = "python", "opinfo", "docstring", "documented"
 META = "meta"
+OPERATOR = "operator"  # what links to the pages of operators say
 IMPLICIT = "CompositeImplicitAutograd"
 # What is written for an operator outside its schema and kernels: a bridge's `says`, and the section's title.
 PART_TITLES = {

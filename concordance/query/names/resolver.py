@@ -140,7 +140,7 @@ def _begun_at(index: Index, question: str) -> list[SymbolPlace]:
 def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resolution]:
     """Sort resolutions by their roles, and add declarations, if the name means something that is not a symbol."""
     roles: dict[int, DefinitionRole] = {}
-    for kind in plugins.load_all(ENTITIES):
+    for kind in plugins.load_defining(ENTITIES, "definitions"):
         roles |= kind.definition_roles(index, question)
     known = {resolution.place.id for resolution in found}
     more = (
@@ -367,7 +367,7 @@ def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
 
 
 def _of_entities(index: Index, question: str) -> Iterator[Resolution]:
-    kinds = plugins.load_all(ENTITIES)
+    kinds = plugins.load_defining(ENTITIES, "definitions")
     return _resolved(index, (row for kind in kinds for row in kind.definitions(index, question)))
 
 

@@ -24,7 +24,6 @@ class PageKind(Protocol):
     - `subject_named(index, name)`: return the subject that the name of a bridge refers to, or ""; lists of bridges link
       to its page.
     - `label(index, subject)`: return the text of such links, if it is not the subject itself.
-    - `titled(index, question)`: yield what a search may find: subject, title, and the path and line that state it.
     """
 
     @property

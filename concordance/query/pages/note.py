@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from zlib import crc32
 
 from concordance.base.blocks import (
     Block,
@@ -31,94 +30,61 @@ from concordance.base.blocks import (
     count_noun,
 )
 from concordance.base.model import Bridge
-from concordance.facts.updates.reads import memoised
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
-from concordance.query.sections.citations import NOTES, anchor_of, citations, title_of_group
+from concordance.query.sections.citations import (
+    NOTES,
+    anchor_of,
+    citations,
+    note_named,
+    note_title,
+    notes_by_slug,
+    title_of_group,
+)
 
 TO = NOTES  # what links to these pages say
 LISTED = ("Notes", "long comments that others refer to by title; standards and issues that comments cite")
 
 _MAX_LINES = 400  # lines of a note
-_MAX_SLUG = 80  # characters
-_NAME = re.compile(r"Note \[(.+)\]")
 _OPENING = re.compile(r"\s*(?P<mark>#+|//+!?|/\*+|\*+|--+|;+|%+|[rRbBuU]?\"\"\"|[rRbBuU]?''')?")
 _CLOSING = re.compile(r"\*/|\"\"\"|'''")
 _STAR = re.compile(r"\s*\*(?: |$)")
-_WORDS = re.compile(r"\w+(?: \w+)+")
-_NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _UNDERLINE = re.compile(r"\s*[~=\-*^_]{3,}\s*")
 _OTHER_NOTE = re.compile(r"\s*(?:NOTE|Note):?\s*\[[^\]]+\]\s*[:.]?\s*$|\s*\[(?:NOTE|Note):[^\]]+\]\s*$")
 
 
-def slug(title: str) -> str:
-    """Return a title as the subject of a page."""
-    plain = _NOT_IN_SLUGS.sub("-", title.lower()).strip("-")
-    if title.isascii() and 0 < len(plain) <= _MAX_SLUG:
-        return plain
-    return f"{plain[:_MAX_SLUG]}-{crc32(title.lower().encode()):08x}"
-
-
-@memoised(1)
-def _notes_of(index: Index, bridge: str) -> dict[str, list[Bridge]]:
-    rows = [row for row in bridges_of(index).of_kind(bridge) if row.says == "explains"]
-    found: dict[str, list[Bridge]] = {}
-    for row in sorted(rows, key=lambda row: (index.path_of(row.source), row.end)):
-        found.setdefault(slug(_title(row)), []).append(row)
-    return dict(sorted(found.items()))
-
-
-def _notes(index: Index) -> dict[str, list[Bridge]]:
-    """Return all notes, by the slug of the title, in the order of paths and lines."""
-    return _notes_of(index, "notes")
-
-
-def _title(row: Bridge) -> str:
-    found = _NAME.fullmatch(row.name)
-    return found[1] if found is not None else row.name
-
-
 def subjects(index: Index) -> list[str]:
     """Return "" for the list, and every note; nothing if there are neither notes nor references."""
-    found = list(_notes(index))
+    found = list(notes_by_slug(index))
     return ["", *found] if found or citations(index) else []
 
 
 def subject_named(index: Index, name: str) -> str:
     """The note that the name of a bridge means; "" for none."""
-    found = _NAME.fullmatch(name)
-    if found is None:
-        return ""
-    return slug(found[1]) if slug(found[1]) in _notes(index) else ""
+    return note_named(index, name)
 
 
 def label(index: Index, subject: str) -> str:
     """The text of links to a note."""
-    return _notes(index)[subject][0].name
-
-
-def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield every note, for a search for words."""
-    for subject, rows in _notes(index).items() if _WORDS.fullmatch(question) else ():
-        yield subject, _title(rows[0]), index.path_of(rows[0].source), bridges_of(index).line(rows[0])
+    return notes_by_slug(index)[subject][0].name
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one note, or the list."""
     if not subject:
         yield Page(Ref(TO, ""), ["Notes"], _list(index))
-    elif subject in _notes(index):
-        rows = _notes(index)[subject]
-        yield Page(Ref(TO, subject), [f"Note: {_title(rows[0])}"], list(_blocks(index, rows)))
+    elif subject in notes_by_slug(index):
+        rows = notes_by_slug(index)[subject]
+        yield Page(Ref(TO, subject), [f"Note: {note_title(rows[0])}"], list(_blocks(index, rows)))
 
 
 def _list(index: Index) -> list[Block]:
-    every = _notes(index)
+    every = notes_by_slug(index)
     rows: list[list[Pieces]] = []
     for subject, notes in every.items():
-        title, path = _title(notes[0]), index.path_of(notes[0].source)
+        title, path = note_title(notes[0]), index.path_of(notes[0].source)
         times = f"{len(_mentions(index, notes)):,}"
         rows.append([[Ref(TO, subject, "", title, False)], [Ref(To.FILE, path, "", path)], [times]])
     sentence = f"{count_noun(len(every), 'note')}: comments with a title that other comments refer to."

@@ -158,7 +158,7 @@ def no_users_of_folder(index: Index, paths: Sequence[str]) -> list[Piece]:
 def _referring_files(index: Index, paths: Iterable[str]) -> tuple[list[str], bool]:
     """Return the files that refer to some files across languages, or by path or name; False if all are guesses."""
     table = bridges_of(index)
-    rows = [row for path in paths for row in table.into(path)]
+    rows = [row for path in paths for row in table.unsorted_into(path)]
     return sorted({index.path_of(row.source) for row in rows}), any(row.trust > Trust.CANDIDATE for row in rows)
 
 

@@ -17,6 +17,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import NamedTuple
 
+from concordance.base import plugins
 from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
@@ -29,8 +30,8 @@ from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name, public_name
 from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
-from concordance.query.pages import kinds_with
 from concordance.query.search import ranking
+from concordance.query.search.entities import ENTITIES
 from concordance.query.search.error_messages import find_raising_lines
 from concordance.query.search.name_matches import MAX_WORDS, NAME_PARTS, match_names
 from concordance.query.search.request import CONCEPT, FILE, FOLDER, SearchRequest, SearchResult
@@ -128,7 +129,7 @@ def _by_qualified_name(index: Index, request: SearchRequest) -> Iterator[SearchR
     public = [place for place in places if display_name(index, place) == request.question]
     pages = [
         SearchResult(path, line, subject, kind.TO, _QUALIFIES, "", title)
-        for kind in kinds_with("titled")
+        for kind in plugins.load_all(ENTITIES)
         for subject, title, path, line in kind.titled(index, request.question)
         if request.has(kind.TO) and request.covers(path)
     ]

@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from concordance.base import plugins
 from concordance.base.kinds import TYPE_KINDS, Kind
 from concordance.base.model import Category
 from concordance.facts.codec import SymbolHead
@@ -30,8 +31,8 @@ from concordance.query.answers import category_rank, full_name, qualified, separ
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name, public_name
-from concordance.query.pages import kinds_with
 from concordance.query.search import ranking
+from concordance.query.search.entities import ENTITIES
 from concordance.query.search.request import FILE, FOLDER, SearchRequest, SearchResult
 
 MAX_WORDS = 6  # longer questions are descriptions
@@ -284,7 +285,7 @@ class _Matcher:
 
     def _titles(self) -> None:
         """Score what has a page with a title of its own, such as an operator or a note."""
-        for kind in kinds_with("titled"):
+        for kind in plugins.load_all(ENTITIES):
             for subject, title, path, line in kind.titled(self.index, self.request.question):
                 points = self.words.points(title.rpartition("::")[2], "", path)
                 score = points * self._kind_factor(Kind.OPERATOR, self.index.category_of(path), path)

@@ -1,7 +1,7 @@
-"""The standards and issues that comments cite: `PEP 484`, `RFC 7231`, `#1234`, `owner/name#1234`.
+"""The notes of a repository, and the standards and issues that comments cite: `PEP 484`, `RFC 7231`, `owner/name#1234`.
 
-In: an index. Out: each with every place that cites it, in the order of the list on the page of notes, and links to its
-entry there.
+In: an index. Out: the notes by title; each citation with every place that has it, in the order of the list on the page
+of notes, and links to its entry there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,43 @@ NOTES = "note"  # what links to the page of notes say
 _GROUPS = {"PEP": "Python Enhancement Proposals", "RFC": "Requests for Comments", "": "Issues"}
 _STANDARD = re.compile(r"(PEP|RFC) \d+")
 _NOT_IN_ANCHORS = re.compile(r"[^a-z0-9]+")
+_NAME = re.compile(r"Note \[(.+)\]")
+_MAX_SLUG = 80  # characters
 _MAX_ANCHOR = 28  # characters of a key that is its own anchor
+
+
+def notes_by_slug(index: Index) -> dict[str, list[Bridge]]:
+    """Return all notes, by the slug of the title, in the order of paths and lines."""
+    return _notes_of(index, "notes")
+
+
+@memoised(1)
+def _notes_of(index: Index, bridge: str) -> dict[str, list[Bridge]]:
+    rows = [row for row in bridges_of(index).of_kind(bridge) if row.says == "explains"]
+    found: dict[str, list[Bridge]] = {}
+    for row in sorted(rows, key=lambda row: (index.path_of(row.source), row.end)):
+        found.setdefault(slug(note_title(row)), []).append(row)
+    return dict(sorted(found.items()))
+
+
+def note_title(row: Bridge) -> str:
+    """Return the title of a note."""
+    found = _NAME.fullmatch(row.name)
+    return found[1] if found is not None else row.name
+
+
+def note_named(index: Index, name: str) -> str:
+    """Return the slug of the note that the name of a bridge means; "" for none."""
+    found = _NAME.fullmatch(name)
+    return slug(found[1]) if found is not None and slug(found[1]) in notes_by_slug(index) else ""
+
+
+def slug(title: str) -> str:
+    """Return a title as the subject of a page."""
+    plain = _NOT_IN_ANCHORS.sub("-", title.lower()).strip("-")
+    if title.isascii() and 0 < len(plain) <= _MAX_SLUG:
+        return plain
+    return f"{plain[:_MAX_SLUG]}-{crc32(title.lower().encode()):08x}"
 
 
 def citations(index: Index) -> dict[str, list[Bridge]]:

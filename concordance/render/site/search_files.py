@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from concordance.base import plugins
 from concordance.base.blocks import Ref, To
 from concordance.base.model import KINDS, Category, Kind
 from concordance.collect.own_output import DATA_SCRIPT
@@ -26,13 +27,14 @@ from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
-from concordance.query.pages import kinds_with
+from concordance.query.pages import PAGES
+from concordance.query.search.entities import ENTITIES
 from concordance.query.search.request import FOLDER as FOLDER_KIND
 from concordance.render.addresses import anchor
 from concordance.render.site.addresses import SiteAddresses
 
 FOLDER = "search"
-PAGE_KINDS = tuple(kind.TO for kind in kinds_with("titled"))
+PAGE_KINDS = tuple(kind.TO for kind in plugins.load_all(ENTITIES))
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")
 _SIZE = 24_000  # approximate bytes of a file: each letter typed loads one more, and 300 kB must do for a first result
 _DEEPEST = 16  # longest prefix, in letters
@@ -205,7 +207,7 @@ def _of_pages(index: Index, addresses: SiteAddresses) -> Iterator[Name]:
     for folder in sorted(folders):
         row = NameTargetRow(_KIND_AT[FOLDER_KIND], f"{folder}/", 1, "", addresses.page(Ref(To.FOLDER, folder)))
         yield Name(folder.rpartition("/")[2], 8 - folder.count("/"), 1, [row])
-    for kind in kinds_with("titled"):
+    for kind in (kind for kind in plugins.load_all(PAGES) if kind.TO in PAGE_KINDS):
         for subject in filter(None, kind.subjects(index)):
             title = kind.label(index, subject) if hasattr(kind, "label") else subject
             row = NameTargetRow(_KIND_AT[kind.TO], "", 1, "", addresses.page(Ref(kind.TO, subject)))

@@ -49,6 +49,7 @@ from concordance_torch.query.operators import (
     FORMULA,
     IMPLICIT,
     KERNEL,
+    OPERATOR,
     OPINFO,
     PART_TITLES,
     PYTHON,
@@ -59,11 +60,10 @@ from concordance_torch.query.operators import (
     is_operator,
     names,
     operator,
-    operator_meant,
     without_overload,
 )
 
-TO = "operator"  # what links to these pages say
+TO = OPERATOR  # what links to these pages say
 LISTED = ("Operators", "kernels, derivatives, tests and documents of each")
 _USERS = 12  # files that call an operator, named one by one
 _BOXES = 5  # kernels in a diagram
@@ -82,14 +82,6 @@ def subject_named(index: Index, name: str) -> str:
     """The operator that a bridge's name refers to, with or without an overload; "" for none."""
     base = without_overload(name) if "::" in name else ""
     return base if base and is_operator(index, base) else ""
-
-
-def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield the operator that a name refers to, for the search."""
-    found = operator_meant(index, question)
-    if found is not None and found.overloads:
-        row = found.overloads[0].row
-        yield found.name, found.name, index.path_of(row.source), bridges_of(index).line(row)
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:

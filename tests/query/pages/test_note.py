@@ -8,6 +8,7 @@ import pytest
 
 import concordance
 from concordance.query.pages import note
+from concordance.query.sections import citations
 from tests.support import books, program
 
 FILES = {
@@ -43,7 +44,7 @@ def test_the_text_of_a_note_ends_with_its_comment(text: str, last: int, said: st
 
 @pytest.mark.parametrize("title", ["x" * 99, "Größe", "../../etc/passwd", "日本語 の 題", "a::b", "CON"])
 def test_any_title_is_a_short_plain_name(title: str) -> None:
-    found = note.slug(title)
+    found = citations.slug(title)
     assert 0 < len(found) <= 90
     assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
 

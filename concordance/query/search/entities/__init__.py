@@ -1,15 +1,15 @@
-"""What a repository names besides its symbols, such as operators: one file for each kind, found by its name.
+"""What a repository names besides its symbols, such as operators and notes: one file for each kind, found by its name.
 
-A question about a name asks each of them. They are not part of the kinds of pages, whose modules would take longer to
+A question asks each of them. They are not part of the kinds of pages, whose modules would take longer to
 load than the answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Protocol
 
-from concordance.base.model import Bridge
 from concordance.query.index.repository import Index
 
 ENTITIES = __name__
@@ -26,13 +26,20 @@ class DefinitionRole(IntEnum):
 
 
 class EntityKind(Protocol):
-    """A kind of named things that are not symbols."""
+    """A kind of named things that are not symbols, each with a page of its own.
 
-    def definitions(self, index: Index, name: str) -> list[Bridge]:
-        """Return the bridges whose targets define the thing of a name, for `concord define`."""
+    A kind that symbols define also has
 
-    def definition_roles(self, index: Index, name: str) -> dict[int, DefinitionRole]:
-        """Return what symbols are to the thing of a name, by id, to order definitions."""
+    - `definitions(index, name)`: return the bridges whose targets define the thing of a name, for `concord define`;
+    - `definition_roles(index, name)`: return what symbols are to it (`DefinitionRole`), by id, to order definitions.
+    """
+
+    @property
+    def TO(self) -> str:
+        """The target of links to the pages, as that of the kind of page."""
+
+    def titled(self, index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
+        """Yield what a search may find: subject of the page, title, and the path and line that state it."""
 
 
 PROTOCOL = EntityKind

@@ -5,11 +5,31 @@ In: a name as written in Python, C++ or a table. Out: the rows of the operator t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from concordance.base.model import Bridge
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
 from concordance.query.search.entities import DefinitionRole
-from concordance_torch.query.operators import KERNEL, PART_TITLES, called_in_python, entries, operator_meant
+from concordance_torch.query.operators import (
+    KERNEL,
+    OPERATOR,
+    PART_TITLES,
+    called_in_python,
+    entries,
+    operator_meant,
+)
+
+TO = OPERATOR
+
+
+def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield the operator that a name refers to."""
+    found = operator_meant(index, question)
+    if found is not None and found.overloads:
+        row = found.overloads[0].row
+        yield found.name, found.name, index.path_of(row.source), bridges_of(index).line(row)
 
 
 def definitions(index: Index, name: str) -> list[Bridge]:
