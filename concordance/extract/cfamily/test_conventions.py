@@ -100,6 +100,8 @@ def _program(files: RunnerFiles, path: str) -> tuple[str, list[Command]]:
     else:
         return "", []
     for build in files.named(_CMAKE)[:_MAX_CMAKE_FILES] if variables and not target else ():
+        if variables.isdisjoint(files.parsed(build, _read_names)):
+            continue
         commands = files.parsed(build, _read_commands)
         target, _ = cmake_target(commands, path, variables)
         if target:
@@ -129,6 +131,12 @@ def cmake_commands(text: str) -> list[Command]:
 
 def _read_commands(data: bytes) -> list[Command]:
     return cmake_commands(data.decode(errors="replace"))
+
+
+def _read_names(data: bytes) -> frozenset[str]:
+    """Return the words in the commands of a CMake file that may name a variable."""
+    words = {word for _, words in _read_commands(data) for word in words}
+    return frozenset(words | {word[2:-1] for word in words if word.startswith("${")})
 
 
 def _words(inside: str) -> list[str]:
