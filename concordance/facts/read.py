@@ -295,9 +295,9 @@ class Facts(Store):
         row = self._row("SELECT packed FROM pass WHERE name = ?", name)
         return bytes(row[0]) if row else b""
 
-    def tests(self) -> list[int]:
-        """Return the ids of all tests, of each file in the order of the text."""
-        return [row[0] for row in self._rows("SELECT id FROM symbol WHERE test ORDER BY file, place")]
+    def tests(self) -> list[tuple[int, int]]:
+        """Return the ids of all tests, each after that of its file, of each file in the order of the text."""
+        return self._all("SELECT file, id FROM symbol WHERE test ORDER BY file, place")
 
     def ranks(self) -> dict[str, float]:
         """Return how central each file is, from 0 to 1."""
@@ -317,11 +317,13 @@ class Facts(Store):
         """Yield the id, key and kind of every symbol, and whether it is only declared, in the order of ids."""
         return self._rows("SELECT id, key, kind, declaration FROM symbol ORDER BY id")
 
-    def keys(self, identities: Iterable[int]) -> dict[int, str]:
-        """Return the keys of some symbols, by id; files, and ids that nothing has, are left out."""
-        found: dict[int, str] = {}
+    def keys_of(self, identities: Iterable[int]) -> dict[int, tuple[str, str, bool]]:
+        """Return the key and kind of some symbols, and whether each is only declared, by id; files, and ids that
+        nothing has, are left out."""
+        found: dict[int, tuple[str, str, bool]] = {}
         for part in _query_batches(sorted(identities)):
-            found.update(self._all(f"SELECT id, key FROM symbol WHERE id IN ({', '.join('?' * len(part))})", part))  # noqa: S608
+            query = f"SELECT id, key, kind, declaration FROM symbol WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608
+            found.update((one, (key, kind, bool(declared))) for one, key, kind, declared in self._all(query, part))
         return found
 
     def ids_by_name(self, first: str = "", end: str = "") -> Iterator[tuple[str, list[int]]]:

@@ -44,7 +44,7 @@ class DocumentationPage(NamedTuple):
 def documentation_page(index: Index, path: str) -> DocumentationPage | None:
     """Return the document that documents a file; None if there is none."""
     table = bridges_of(index)
-    rows = [row for row in table.into(path) if row.bridge == "documents" and row.says == "documents"]
+    rows = [row for row in table.unsorted_into(path) if row.bridge == "documents" and row.says == "documents"]
     file = index.file_id(path)
     modules = sorted((index.path_of(row.source), table.line(row)) for row in rows if row.target == file)
     for document, line in modules:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import (
     EXECUTABLE_KINDS,
-    KINDS,
     TYPE_KINDS,
     FileFacts,
     Finding,
@@ -315,13 +314,13 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
 
     A definition is shown with the name of what contains it (if `short`, without), a file with its path (its name).
     """
-    key = index.keys[identity]
+    key = index.key_of(identity)
     path = index.path_of(identity)
     index.reads.note(Aspect.DISPLAY_NAMES, path)
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = split_key(key)
-    parts = 1 if short or KINDS[index.kinds[identity]] == Kind.MACRO else _MAX_NAME_PARTS
+    parts = 1 if short or index.kind_of(identity) == Kind.MACRO else _MAX_NAME_PARTS
     return Ref(To.SYMBOL, path, key, separator_of(index.language_of(path)).join(names[-parts:]))
 
 

@@ -240,25 +240,38 @@ class Index:
         return self.symbol_columns[0]
 
     @shared_property(ANY_UPDATE)
-    def _some_keys(self) -> dict[int, str]:
-        """The keys that were read one by one."""
+    def _some_symbols(self) -> dict[int, tuple[str, str, bool]]:
+        """What was read of symbols one by one: key, kind, and whether it is only declared."""
         return {}
 
     def read_keys(self, identities: Iterable[int]) -> None:
         """Read the keys of some symbols at once, so that `key_of` finds them; unless it has the keys of all symbols."""
         if not is_computed(self, "symbol_columns"):
-            known = self._some_keys
-            wanted = {identity for identity in identities if identity not in known}
+            known = self._some_symbols
+            wanted = {one for one in identities if one not in known}
             with self.reads.not_recording():
-                known.update({**dict.fromkeys(wanted, ""), **self.facts.keys(wanted)})
+                known.update({**dict.fromkeys(wanted, ("", "", False)), **self.facts.keys_of(wanted)})
 
     def key_of(self, identity: int) -> str:
         """Return the key of a symbol, "" for a file. A question that names a few symbols need not read those of all."""
         if is_computed(self, "symbol_columns"):
             return self.keys[identity]
-        if identity not in self._some_keys:
+        return self._symbol(identity)[0]
+
+    def kind_of(self, identity: int) -> str:
+        """Return the kind of a symbol, which is read in the same way as its key; any kind for a file."""
+        return KINDS[self.kinds[identity]] if is_computed(self, "symbol_columns") else self._symbol(identity)[1]
+
+    def is_declared(self, identity: int) -> bool:
+        """True if a symbol is only declared at its place."""
+        if is_computed(self, "symbol_columns"):
+            return bool(self.declared[identity])
+        return self._symbol(identity)[2]
+
+    def _symbol(self, identity: int) -> tuple[str, str, bool]:
+        if identity not in self._some_symbols:
             self.read_keys((identity,))
-        return self._some_keys[identity]
+        return self._some_symbols[identity]
 
     @shared_property()
     def kinds(self) -> bytearray:
@@ -404,8 +417,8 @@ class Index:
     def tests_in(self) -> dict[str, list[int]]:
         """The tests of each file that has any, in the order of lines."""
         found: dict[str, list[int]] = {}
-        for identity in self.facts.tests():
-            found.setdefault(self.path_of(identity), []).append(identity)
+        for file, identity in self.facts.tests():
+            found.setdefault(self.paths_by_id[file], []).append(identity)
         return found
 
     def has_tests_in(self, path: str) -> bool:

@@ -78,7 +78,7 @@ class MentionedNames:
 
     def last(self, identity: int) -> str:
         """Return the last part of a symbol's name; "" for a file."""
-        key = self.about.index.keys[identity]
+        key = self.about.index.key_of(identity)
         return split_key(key)[-1] if key else ""
 
     def ref(self, name: str, documented: int = -1) -> Ref | None:
@@ -106,7 +106,7 @@ class MentionedNames:
     def _qualifier_fits(self, identity: int, parts: list[str]) -> bool:
         """True if the qualifier of a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
         index = self.about.index
-        around = {*split_key(index.keys[identity])[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
+        around = {*split_key(index.key_of(identity))[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
         return parts[-2] in around
 
     def _of_bare_name(self, name: str, documented: int) -> Ref | None:
@@ -166,7 +166,7 @@ class MentionedNames:
 
     def _is_top_level_elsewhere(self, identity: int) -> bool:
         index = self.about.index
-        if "." not in index.keys[identity]:
+        if "." not in index.key_of(identity):
             return True
         path, place = index.order_of(identity)
         has_prototypes = language_of(index.language_of(path)).has_prototypes

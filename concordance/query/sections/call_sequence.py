@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from concordance.base.model import EXECUTABLE_KINDS, KINDS, ROLES, TYPE_KINDS, Category, Kind, Role
+from concordance.base.model import EXECUTABLE_KINDS, ROLES, TYPE_KINDS, Category, Kind, Role
 from concordance.query.index.file_model import CALL, FileModel
 from concordance.query.sections.central_definitions import is_private
 
@@ -69,12 +69,12 @@ def _may_lead(model: FileModel, place: int, centre: int) -> bool:
 
 def _is_step(model: FileModel, place: int, target: int) -> bool:
     """True if a call is a step on the way: of a function or class, not of itself, and not only to raise an error."""
-    key = model.index.keys[target]
+    key = model.index.key_of(target)
     if not key or target == model.ids.id_at(place):
         return False
     name = key.rpartition(".")[2].partition("+")[0]
     return (
-        KINDS[model.index.kinds[target]] in _STEP_KINDS
+        model.index.kind_of(target) in _STEP_KINDS
         and not name.endswith(("Error", "Exception", "Warning"))
         and name != "_"
     )

@@ -162,7 +162,7 @@ def subclass_blocks(model: FileModel, place: int) -> Iterator[Block]:
 
 def _bases(model: FileModel, place: int) -> Iterator[Block]:
     index, symbol = model.index, model.symbols[place]
-    known = {split_key(index.keys[base])[-1] for base in model.bases.get(place, ()) if index.keys[base]}
+    known = {split_key(index.key_of(base))[-1] for base in model.bases.get(place, ()) if index.key_of(base)}
     rows = [
         Item([definition_link(index, base.id), *_place_words(base)])
         for base in ancestors_of(index, model.ids.id_at(place))
@@ -238,7 +238,7 @@ def list_by_file(index: Index, ids: Iterable[int]) -> Items:
 
 
 def _user_link(index: Index, identity: int) -> Piece:
-    return ref_of(index, identity) if index.keys[identity] else "code outside of functions"
+    return ref_of(index, identity) if index.key_of(identity) else "code outside of functions"
 
 
 def class_tree(

@@ -73,7 +73,6 @@ _USERS = {
 _MAX_FILES = 8  # other files that are listed one by one
 _MIN_REPEATED = 80  # characters from which documentation that was already quoted is not quoted again
 _FIELD = KINDS.index(Kind.FIELD)
-_NAMESPACE = KINDS.index(Kind.NAMESPACE)
 _MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _MAX_KEYS = 400  # keys of data up to which all are listed
 _CROWDED = 3000  # definitions from which values, and links to lines other than those of types, are left out
@@ -424,7 +423,7 @@ class Structure:
     def _is_outside_functions(self, use: UsePair) -> bool:
         """True if a user is this file itself or a namespace in it."""
         about = self.about
-        return use.id == about.ids.file or (about.is_own(use.id) and about.index.kinds[use.id] == _NAMESPACE)
+        return use.id == about.ids.file or (about.is_own(use.id) and about.index.kind_of(use.id) == Kind.NAMESPACE)
 
     def _from(self, place: int, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 others in 3 files: …`, or
@@ -451,11 +450,12 @@ class Structure:
 
     def _without_declarations(self, users: list[UsePair]) -> list[UsePair]:
         """Return users without the declarations of those that are defined among them."""
-        keys, declared = self.about.index.keys, self.about.index.declared
-        if len(users) < 2 or not any(declared[use.id] for use in users):
+        index = self.about.index
+        declared = {use.id for use in users if index.is_declared(use.id)} if len(users) > 1 else ()
+        if not declared:
             return users
-        defined = {_NUMBER.sub("", keys[use.id]) for use in users if not declared[use.id]}
-        return [use for use in users if not declared[use.id] or _NUMBER.sub("", keys[use.id]) not in defined]
+        defined = {_NUMBER.sub("", index.key_of(use.id)) for use in users if use.id not in declared}
+        return [use for use in users if use.id not in declared or _NUMBER.sub("", index.key_of(use.id)) not in defined]
 
     def _own_user(self, use: UsePair, place: int) -> Piece:
         return "code outside of functions" if self._is_outside_functions(use) else self._named(use.id, place)
@@ -464,7 +464,7 @@ class Structure:
         """Return a link to a user, or to its file if that is code outside of functions."""
         index = self.about.index
         path = index.path_of(use.id)
-        return Ref(To.FILE, path, "", path) if index.kinds[use.id] == _NAMESPACE else self.about.ref(use.id)
+        return Ref(To.FILE, path, "", path) if index.kind_of(use.id) == Kind.NAMESPACE else self.about.ref(use.id)
 
     def _elsewhere(self, users: list[UsePair], noun: str, paths: Counter[str]) -> list[Piece]:
         """Return users in other files: by name if there are few, by file if those are few, else by folder; `noun`

@@ -43,6 +43,9 @@ _VERBS = {
 }
 
 
+_MAX_SEARCHES = 6  # look-ups by file that search all rows
+
+
 @cache
 def verbs(says: str) -> tuple[str, str]:
     """Return the verbs of a statement: from source to target, and in the opposite direction."""
@@ -60,6 +63,7 @@ class Bridges:
         """`parts` are the encoded rows of each bridge. They are decoded when they are needed: a question seldom needs
         all."""
         self._index, self._packed, self._decoded = index, dict(parts), {part: list[Bridge]() for part in parts}
+        self._searches = 0
 
     @cached_property
     def rows(self) -> list[Bridge]:
@@ -111,14 +115,28 @@ class Bridges:
     def out_of(self, path: str) -> list[Bridge]:
         """Return the bridges that are stated in a file."""
         self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
-        return self._in_order([row for identity in self._ids_of(path) for row in self._by_source.get(identity, ())])
+        ids = self._ids_of(path)
+        if self._search_all():
+            return self._in_order([row for row in self.rows if row.source in ids])
+        return self._in_order([row for one in ids for row in self._by_source.get(one, ())])
 
     def into(self, path: str) -> list[Bridge]:
         """Return the bridges from other files whose target is a file or one of its symbols."""
+        return self._in_order(self.unsorted_into(path))
+
+    def unsorted_into(self, path: str) -> list[Bridge]:
+        """Return the same bridges in no particular order."""
         self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
         ids = self._ids_of(path)
-        found = [row for identity in ids for row in self._by_target.get(identity, ())]
-        return self._in_order([row for row in found if row.source not in ids])
+        if self._search_all():
+            return [row for row in self.rows if row.target in ids and row.source not in ids]
+        found = [row for one in ids for row in self._by_target.get(one, ())]
+        return [row for row in found if row.source not in ids]
+
+    def _search_all(self) -> bool:
+        """True for the first few look-ups: a question about one file answers sooner without tables of all ends."""
+        self._searches += 1
+        return self._searches <= _MAX_SEARCHES
 
     def _ids_of(self, path: str) -> dict[int, None]:
         """Return the ids of a file and its symbols; none if there is no such file."""

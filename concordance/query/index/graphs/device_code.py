@@ -44,7 +44,7 @@ def device_words(index: Index, path: str) -> frozenset[str]:
     named = words_of(path)
     found = [_DEVICES[word] for word in named if word in _DEVICES]
     if not found:
-        rows = bridges_of(index).into(path)
+        rows = bridges_of(index).unsorted_into(path)
         keys = {dict(row.more).get("key", "").lower() for row in rows if row.role == Role.CALL}
         found = [words for word, words in _LAYOUTS.items() if word in named and any(word in key for key in keys)]
         by_key = [[words for word, words in _BY_KEY.items() if word in key] for key in keys]

@@ -27,7 +27,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Trust
+from concordance.base.model import Bridge, Import, Kind, Origin, Trust
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.answers import category_rank
@@ -282,7 +282,7 @@ def _sources(model: FileModel, rows: list[Bridge]) -> list[Piece]:
 
 def _source(model: FileModel, source: int) -> Ref:
     """Return a link to where a bridge is stated; a key of data, such as `steps.0.run`, says less than its file."""
-    if KINDS[model.index.kinds[source]] != Kind.KEY:
+    if model.index.kind_of(source) != Kind.KEY:
         return ref_of(model.index, source)
     path = model.index.path_of(source)
     return Ref(To.FILE, path, "", path)
@@ -301,7 +301,7 @@ def _targets(model: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
 
 def _is_table_entry(model: FileModel, identity: int) -> bool:
     """True if there is no symbol, or only an operator's entry in a table: the operator itself is named instead."""
-    return not identity or KINDS[model.index.kinds[identity]] == Kind.KEY
+    return not identity or model.index.kind_of(identity) == Kind.KEY
 
 
 def _mentions(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
