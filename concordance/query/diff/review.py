@@ -36,6 +36,7 @@ from concordance.query.commands import ask
 from concordance.query.diff.report import DiffReport, definition_blocks, section, truncated_list
 from concordance.query.diff.rows import ChangeRow
 from concordance.query.index.graphs.reachability import test_command
+from concordance.query.index.graphs.test_directness import same_name_tests
 from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import join_commands
@@ -119,7 +120,17 @@ def _first_tests(index: Index, report: DiffReport, references: list[ChangeRow]) 
     broken = (place for path, line in lines for place in _tests_at(index, path, line))
     near = [str(row.after["run"]) for row in report.may_run if row.after]
     found = (*(test_command(index, place) for place in (*own, *broken)), *near)
-    return [command for command in dict.fromkeys(found) if command][:FIRST_TESTS]
+    commands = [command for command in dict.fromkeys(found) if command][:FIRST_TESTS]
+    return commands or list(_of_same_name(index, report))
+
+
+def _of_same_name(index: Index, report: DiffReport) -> Iterator[str]:
+    """Yield the commands of the test files that have the names of changed files: for when no test is found to run what
+    changed, because it is called through a value or an interface."""
+    paths = dict.fromkeys(row.path for row in report.files if row.path in index.categories)
+    for test in dict.fromkeys(test for path in paths for test in same_name_tests(index, path)):
+        command = index.runners.command(test, index.language_of(test), "")
+        yield from [command] if command else []
 
 
 def _gone(report: DiffReport) -> set[str]:
@@ -329,6 +340,9 @@ def _command_blocks(review: Review) -> list[Block]:
     tests = len(review.report.may_run)
     if not review.commands:
         return [Text(["No test found that may run what changed."])] if review.report.symbols else []
+    if not tests and not review.report.touched:
+        note = "No test found that may run what changed; these have the name of a changed file or name what is gone."
+        return [Code("\n".join(row.qualified for row in review.commands) + "\n", "bash"), Text([note])]
     more = f"The nearest {FIRST_TESTS} of {count_noun(tests, 'test')} that may run what changed."
     commands = Code("\n".join(row.qualified for row in review.commands) + "\n", "bash")
     return [commands, Text([more])] if tests > FIRST_TESTS else [commands]

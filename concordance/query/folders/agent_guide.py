@@ -8,7 +8,7 @@ file of the repository, and must not change by being written.
 from __future__ import annotations
 
 from concordance.base.blocks import Block, Code, Heading, Mono, Piece, Ref, Table, Text, To, join_in_sentence
-from concordance.query.folders.front_page import build_and_test, documents, guides, parts_table
+from concordance.query.folders.front_page import build_and_test, documents, guides, only_part, parts_table
 from concordance.query.folders.repository import readme_opening
 from concordance.query.index.repository import Index
 
@@ -31,7 +31,7 @@ def agent_guide(index: Index) -> list[Block]:
     if words is not None:
         found += [Text([Ref(To.FILE, words.path), " opens:"]), words.block()]
     read: list[Piece] = [*documents(index), *guides(index)]
-    parts = parts_table(index)
+    parts = parts_table(index) or only_part(index)
     if parts or read:
         found.append(Heading(3, ["Where to start"]))
         found += [Text(["Read ", *join_in_sentence(read), "."])] if read else []

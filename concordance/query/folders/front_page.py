@@ -18,6 +18,7 @@ from concordance.base.blocks import (
     Code,
     Item,
     Items,
+    Mono,
     Piece,
     Pieces,
     Ref,
@@ -202,6 +203,19 @@ def parts_table(index: Index) -> list[Block]:
     rows.sort(key=lambda row: _NOT_FOR_USERS.match(plain_text(row[1])) is not None)  # those come last
     where = [Text(["The following parts are all in ", Ref(To.INDEX, common, "", common), "."])] if common else []
     return [*where, Table(["Part", "What it does", "Begin with"], rows)]
+
+
+def only_part(index: Index) -> list[Block]:
+    """Return a sentence about the main part if there is only one, with the place to begin; nothing otherwise."""
+    parts = main_parts(index)
+    if len(parts) != 1:
+        return []
+    path, is_folder = parts[0].path, parts[0].is_folder
+    begin = _first_file(index, path) if is_folder else _main_definition(index, path)
+    if not is_folder:  # the file is linked already
+        begin = [Mono(piece.label) if isinstance(piece, Ref) else piece for piece in begin]
+    name = Ref(To.INDEX if is_folder else To.FILE, path, "", path)
+    return [Text(["The main part is ", name, *(["; begin with ", *begin] if begin else []), "."])]
 
 
 def _common_folder(paths: Sequence[str]) -> str:

@@ -70,6 +70,18 @@ def test_a_test_that_names_what_is_gone_runs_first(folder: Path) -> None:
     assert "CHANGES.md" not in {row["path"] for row in found if row["kind"] == "document"}  # it tells of the past
 
 
+def test_without_a_test_that_runs_the_change_those_of_the_same_name(folder: Path) -> None:
+    test = "import shop.desk\n\n\ndef test_desk():\n    assert getattr(shop.desk, 'id' + 'le')() == 0\n"
+    program.write(folder, FILES | {"tests/test_desk.py": test})
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    (folder / "shop/desk.py").write_text(FILES["shop/desk.py"].replace("return 0", "return 1 - 1"))
+    text = concord("diff", "--review", "--repo", folder).stdout
+    assert "pytest tests/test_desk.py\n" in text
+    assert "No test found that may run what changed; these have the name of a changed file" in text
+
+
 def test_statements_of_the_book_that_no_longer_hold(rows: list[dict[str, Any]]) -> None:
     said = {(row["path"], row["why"]) for row in rows if row["kind"] == "statement"}
     assert any(page == "shop/cart.py_docs.md" and "def total(prices, tax)" in text for page, text in said)

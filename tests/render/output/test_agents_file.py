@@ -11,7 +11,7 @@ import pytest
 from concordance.base.errors import UserError
 from concordance.render.output import agents_file
 from tests.support import books
-from tests.support.program import concord
+from tests.support.program import concord, write
 
 MINE = "# Rules of the house\n\n[1]: mine.md\n\nSpeak softly.\n"
 
@@ -38,6 +38,13 @@ def test_a_section_is_written_refreshed_and_stays(tmp_path: Path) -> None:
     concord("init", "--agents", "--yes", root)
     assert file.read_text() == f"{text}\nThe end.\n"
     assert sorted(path.name for path in root.iterdir() if "AGENTS" in path.name) == ["AGENTS.md"]
+
+
+def test_a_repository_of_one_module(tmp_path: Path) -> None:
+    code = "def main():\n    return count([])\n\n\ndef count(rows):\n    return len(rows)\n"
+    write(tmp_path, {"README.md": "# Tally\n\nTally counts rows.\n", "tally.py": code})
+    concord("init", "--agents", "--yes", tmp_path)
+    assert "The main part is [`tally.py`](tally.py); begin with `main`." in (tmp_path / "AGENTS.md").read_text()
 
 
 def test_line_ends_and_a_last_line_without_one_are_kept() -> None:
