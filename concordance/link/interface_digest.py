@@ -16,7 +16,7 @@ from zlib import crc32
 
 from concordance.base.kinds import C_FAMILY, INLINE_MODULE
 from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target
-from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
+from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE
 from concordance.link.implicit_runs import FUNCTIONS
 from concordance.link.languages import value_tracking_languages
 from concordance.link.world import LoadedFlow
@@ -60,8 +60,6 @@ class FileInterface:
     directives: list[Any] = field(default_factory=list)  # `using namespace`, also in effect for includers
     # Namespaces whose names also belong to the enclosing namespace.
     inline_namespaces: set[Path] = field(default_factory=set)
-    namespaces: set[str] = field(default_factory=set)  # names of namespaces
-    local: set[str] = field(default_factory=set)  # names visible only to files that include this one
 
 
 class FileVersion(NamedTuple):
@@ -254,11 +252,8 @@ def _symbols(
             arity[symbol] if arity else 0, forms[symbol] if forms else 0, digest if not reader.tracks_values else 0,
             tuple(owner for owner, _ in owner_name_pairs(file, symbol)),
         )  # fmt: skip
-        if kind is Kind.NAMESPACE and file.language in C_FAMILY:
-            result.namespaces.update(name.split("::"))
-            result.inline_namespaces.update([path] if flags and flags[symbol] & INLINE else [])
-        if kind is Kind.MACRO or (flags and flags[symbol] & LOCAL):
-            result.local.add(name)
+        if kind is Kind.NAMESPACE and file.language in C_FAMILY and flags and flags[symbol] & INLINE:
+            result.inline_namespaces.add(path)
         result.values[path] = (symbol, digest)
         result.names.setdefault(name, []).append(row)
 
