@@ -37,6 +37,7 @@ from concordance.workflow.workers.ray_executor import RayExecutor
 BATCH_BYTES = 400_000  # of flows per batch: a tenth of a second of work
 _MAX_BYTES_LINKED_HERE = 1_000_000  # of flows; up to this size, linking here is faster than forking workers
 MAX_FILES_LINKED_HERE = 16  # up to this number, a cluster is not asked, as for extracting files
+_MAX_BYTES_PRELOADED = 100_000_000  # of the C family's flows; PyTorch has a quarter of it, and takes half a second
 _SETTINGS = "settings"  # key under which the settings files that affect imports are stored
 
 
@@ -74,16 +75,17 @@ class Linking:
         return state.tree
 
     def preload(self) -> None:
-        """Build what the first update that changes a file of the C family would have to wait for."""
+        """Build what the first update that changes a file of the C family would have to wait for; not if that takes
+        long, as others wait for the store meanwhile, and memory that such an edit may never need."""
         state, queries = self.state, self.writer.queries
-        if state.tables is not None:
-            return
         state.rows = state.rows or self.writer.linkable()
+        size = sum(row.size for row in state.rows if row.language in C_FAMILY)
+        if state.tables is not None or not 0 < size <= _MAX_BYTES_PRELOADED:
+            return
         state.tree = state.tree or Tree(self.root, self.writer.ledger(), self.roots)
         linker = Linker(state.tree, state.rows, queries.flow, queries.symbols_named, queries.flows_in)
         self._reuse_includes(linker, {}, {})
-        if any(row.language in C_FAMILY and row.size for row in state.rows):
-            _c_names(linker)
+        _c_names(linker)
         state.tables = _tables_to_keep(linker)
 
     def link_changed(self) -> Tree:
