@@ -78,6 +78,7 @@ PACKAGES = {
     "pyjwt": Package("jwt", "cryptography"),
     "boltons": Package("boltons"),
     "humanize": Package("src/humanize", "freezegun"),
+    "arrow": Package("arrow", "pytest-mock pytz dateparser simplejson tzdata", "-o addopts="),
 }  # fmt: skip
 
 

@@ -284,6 +284,16 @@ def test_a_subclass_replaces_what_a_fixture_of_its_base_requests(folder: Path) -
         assert _names(repository.tests("plain")) == _names(repository.tests("fancy")) == ["TestBase.test_thing"]
 
 
+def test_a_test_file_may_have_the_name_of_folder_and_file(folder: Path) -> None:
+    test = "from shop.cart.writer import write\n\n\ndef test_{0}():\n    assert write()\n"
+    program.write(folder, {
+        "shop/__init__.py": "", "shop/cart/__init__.py": "", "shop/cart/writer.py": "def write():\n    return 1\n",
+        "tests/test_a.py": test.format("writer_limit"), "tests/test_cart_writer.py": test.format("one"),
+    })  # fmt: skip
+    with concordance.open(folder) as repository:
+        assert _names(repository.tests("shop/cart/writer.py")) == ["test_one", "test_writer_limit"]
+
+
 DEFAULTS: dict[str, str] = {
     "pytest.ini": "[pytest]\n",
     "nap.py": "def rest(seconds):\n    return seconds\n",

@@ -25,6 +25,7 @@ _BUILD_FILES = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
 _NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
 _HOSTED = re.compile(r"//[^/]+(?:/[^/]+){3,}/")  # where hosts serve files: host, owner, repository, branch
 _ADDRESS = "the end of a web address"  # perhaps of another repository
+_LISTS_OF_ALL = ".egg-info/SOURCES.txt"  # of a packaged repository
 _LISTED = "listed"  # one of the arguments of a command, without an extension
 _PATTERN, _MATCHED = "pattern", "a pattern of paths"
 _MAX_MATCHES = 100  # files that a pattern matches; one with more says little about each
@@ -34,7 +35,7 @@ _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join words with the files that they name."""
-    ends = context.ends("mentions")
+    ends = [end for end in context.ends("mentions") if not end.file.path.endswith(_LISTS_OF_ALL)]
     if not ends:
         return
     files = _FilesByEnd(context)

@@ -36,6 +36,7 @@ from concordance.query.descriptions.quotations import (
     cite_words,
     first_line,
     first_sentence,
+    is_instruction,
     is_statement,
     plain_text,
     quote_sentence,
@@ -85,7 +86,7 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
     if language_of(file.language).is_markup:
         return describe_changes(file, facts) or _of_prose(index, file, facts)
     sentence = first_sentence(own_description(file, facts.doc), file.language, _stem(file))
-    if is_statement(sentence) and not sentence.startswith(_TO_THE_READER):
+    if is_statement(sentence) and not _is_to_the_reader(file, sentence):
         return quote_sentence(index, file.path, sentence, facts.doc)
     quoted = quote_guide_entry(index, file.path)
     if quoted:
@@ -128,7 +129,12 @@ def own_description(file: File, doc: str) -> str:
 def is_brief(file: File, words: str) -> bool:
     """True if a description is no more than one or two words or an instruction, so that readers need more."""
     sentence = first_sentence(words, file.language, _stem(file))
-    return not is_statement(sentence) or sentence.startswith(_TO_THE_READER)
+    return not is_statement(sentence) or _is_to_the_reader(file, sentence)
+
+
+def _is_to_the_reader(file: File, sentence: str) -> bool:
+    """True if a sentence says what readers should do; settings often come with such a comment."""
+    return sentence.startswith(_TO_THE_READER) or (_is_keyed(file) and is_instruction(sentence))
 
 
 def _stem(file: File) -> str:

@@ -61,6 +61,8 @@ class TestedSubject:
         """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
         self._index = index
         self._path, self._stem = path, file_words(path)
+        folder = path.rpartition("/")[0].rpartition("/")[2]
+        self._in_folder = _joined_words(f"{folder}_{self._stem}")  # test_FOLDER_STEM.py
         self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
         named = (_joined_words(name) for name, kind in names if kind in _NAMING_KINDS)
         self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
@@ -103,7 +105,7 @@ class TestedSubject:
         index = self._index
         path, key = index.path_of(test), index.key_of(test)
         is_direct = (path, key) in self._users
-        if file_words(path) == self._stem and may_test(path, self._path):
+        if file_words(path) in (self._stem, self._in_folder) and may_test(path, self._path):
             return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
         if not self._names.isdisjoint(_runs(key)):
             return RankedTest(test, steps, Directness.NAMES, is_direct)
