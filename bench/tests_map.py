@@ -239,7 +239,7 @@ def collected(command: str, root: Path, package: Package, scratch: Path) -> set[
     words = shlex.split(command)
     runner = [str(_python(scratch)), "-m", "pytest"] if words[0] == "pytest" else []
     env = {**os.environ, "PYTHONPATH": str((root / package.source).parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    options = ["--collect-only", "-q", "-p", "no:cacheprovider"]
+    options = ["--collect-only", "-q", "-p", "no:cacheprovider", *package.options.split()]
     ran = subprocess.run(
         [*runner, *words[1:], *options], check=False, cwd=root, env=env, capture_output=True, text=True
     )

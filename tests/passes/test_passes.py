@@ -278,6 +278,16 @@ INHERITED: dict[str, str] = {
 }
 
 
+def test_a_class_requests_fixtures_for_its_tests(folder: Path) -> None:
+    program.write(folder, {
+        "lib.py": "def plain(): ...\n",
+        "conftest.py": "import lib\nimport pytest\n\n\n@pytest.fixture\ndef maker(request):\n    request.cls.made = lib.plain()\n",
+        "test_lib.py": "import pytest\n\n\n@pytest.mark.usefixtures('maker')\nclass TestLib:\n    def test_made(self):\n        assert self.made\n",
+    })  # fmt: skip
+    with concordance.open(folder) as repository:
+        assert _names(repository.tests("plain")) == ["TestLib.test_made"]
+
+
 def test_a_subclass_replaces_what_a_fixture_of_its_base_requests(folder: Path) -> None:
     program.write(folder, INHERITED)
     with concordance.open(folder) as repository:

@@ -398,7 +398,10 @@ def record_fixtures(builder: FlowBuilder) -> None:
         decorator = _fixture_decorator(symbol)
         if decorator is None and not symbol.name.startswith("test"):
             continue
-        for name in (*(parameter.name for parameter in symbol.parameters), *_used_fixtures(symbol)):
+        used = _used_fixtures(symbol)
+        if decorator is None and symbol.parent >= 0:  # of a class, the fixtures are for each of its tests
+            used += _used_fixtures(builder.symbols[symbol.parent])
+        for name in (*(parameter.name for parameter in symbol.parameters), *used):
             builder.relate(place, SymbolRelation.ASKS, builder.expression(Op.LITERAL, builder.name_index(name)))
         if decorator is not None:
             named = _NAME.search(decorator)
@@ -422,5 +425,5 @@ def _fixture_decorator(symbol: Symbol) -> str | None:
 
 
 def _used_fixtures(symbol: Symbol) -> list[str]:
-    """Return the fixtures that a function's decorators request."""
+    """Return the fixtures that the decorators of a function or class request."""
     return [name for one in symbol.modifiers if "usefixtures(" in one for name in _USED.findall(one)]
