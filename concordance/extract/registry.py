@@ -82,3 +82,9 @@ def aliases() -> Mapping[str, str]:
 def is_prose(name: str) -> bool:
     """True if the files of a language with a reader are usually documents."""
     return language_of(name).category is Category.DOCUMENTATION
+
+
+@cache
+def macro_extensions() -> tuple[str, ...]:
+    """Return the extensions of files that can define macros for others."""
+    return tuple(e for language in languages() if language.has_macros for e in language.extensions)

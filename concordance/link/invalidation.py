@@ -78,10 +78,12 @@ class Invalidation:
         stored: StoredLinks,
         before: Mapping[str, PreviousFile],
         added: Iterable[str],
-        c: Callable[[], CFamilyLinker],
+        c_linker: Callable[[], CFamilyLinker],
     ) -> None:
-        """`before` and `added` are the files that were read or removed; `c` creates the linker of the C family."""
-        self.world, self.stored, self.before, self.added, self.c = world, stored, before, set(added), c
+        """`before` and `added` are the files that were read or removed; `c_linker` creates the linker of the
+        C family."""
+        self.world, self.stored, self.before, self.added = world, stored, before, set(added)
+        self._c_linker = c_linker
         self.number_of = {row.id: number for number, row in enumerate(world.files)}
         self.to_link: set[int] = set()
         self.whole_families: set[bool] = set()  # families to link as a whole; True is the C family, False all others
@@ -92,7 +94,9 @@ class Invalidation:
         self._new: dict[str, FileVersion] = {}
         self._links: dict[str, Links] = {}
         self._known_dependencies: dict[tuple[str, bool], DefinitionDependencies] = {}
-        self._sizes = [sum((row.language in C_FAMILY) == c for row in world.files if row.size) for c in (False, True)]
+        self._sizes = [
+            sum((row.language in C_FAMILY) == is_c for row in world.files if row.size) for is_c in (False, True)
+        ]
 
     # --- What changed
 
@@ -106,7 +110,7 @@ class Invalidation:
         for number, targets in retargeted.items():
             self._compare_imports(number, targets)
         self._compare_paths()
-        names = changed_c_names(self.world, self.c, self._old, self._new, retargeted)
+        names = changed_c_names(self.world, self._c_linker, self._old, self._new, retargeted)
         if names is None:
             self.whole_families.add(True)
         self._add_names(True, names or ())
@@ -137,8 +141,8 @@ class Invalidation:
         versions = [version for version in (self._old.get(path), self._new.get(path)) if version is not None]
         old = self._old[path].interface if path in self._old else FileInterface()
         new = self._new[path].interface if path in self._new else FileInterface()
-        for c in {version.file.language in C_FAMILY for version in versions}:
-            self._compare_names(c, old, new)
+        for is_c in {version.file.language in C_FAMILY for version in versions}:
+            self._compare_names(is_c, old, new)
         if path in self._old and versions[0].file.language in value_tracking_languages():
             both = old.values.keys() & new.values.keys()
             values = [old.values[key][0] for key in both if old.values[key][1] != new.values[key][1]]
@@ -146,10 +150,10 @@ class Invalidation:
         if old.autouse_fixtures != new.autouse_fixtures:
             self._add_tests_below(path)
 
-    def _compare_names(self, c: bool, old: FileInterface, new: FileInterface) -> None:
+    def _compare_names(self, is_c: bool, old: FileInterface, new: FileInterface) -> None:
         """Record the names under which two versions of a file offer something different."""
         names = {name for name in old.names.keys() | new.names.keys() if old.names.get(name) != new.names.get(name)}
-        if c:  # many files open a namespace; those that a change to one affects are found elsewhere
+        if is_c:  # many files open a namespace; those that a change to one affects are found elsewhere
             names = {name for name in names if not _is_space(old.names.get(name), new.names.get(name))}
             for name in names:
                 rows = [*old.names.get(name, ()), *new.names.get(name, ())]
@@ -158,26 +162,26 @@ class Invalidation:
                     for row in rows
                     for owner in (row[OWNERS_COLUMN] if len(row) > OWNERS_COLUMN else (ANY_OWNER,))
                 )
-        self._add_names(c, names)
+        self._add_names(is_c, names)
         if old.exports != new.exports:
-            self._add_names(c, _exported(old, new))
+            self._add_names(is_c, _exported(old, new))
         for star in [*old.stars, *new.stars] if old.stars != new.stars else ():
-            self._add_names(c, self._exported_names(star[-1][1] if star[-1] else (), set()))
+            self._add_names(is_c, self._exported_names(star[-1][1] if star[-1] else (), set()))
 
     def _compare_imports(self, number: int, targets: Sequence[Target]) -> None:
         """Record what depends on the changed imports of a file."""
         file, now = self.world.load(number), self.world.targets(self.world.load(number))
-        c = file.language in C_FAMILY
+        is_c = file.language in C_FAMILY
         self.to_link.add(number)
-        if c or file.path in self._new:
+        if is_c or file.path in self._new:
             return
         places = [place for place, pair in enumerate(zip(targets, now, strict=False)) if pair[0] != pair[1]]
         for place in places:
             row = file.flow.imports[place]
             paths = {*targets[place].paths, *now[place].paths}
-            self._add_names(c, self._exported_names(paths, set()) if row.name == "*" else [])
+            self._add_names(is_c, self._exported_names(paths, set()) if row.name == "*" else [])
             if row.form in ("export", "mod") or row.form.startswith(INLINE_MODULE):
-                self._add_names(c, {row.alias or row.name, row.module.rpartition("::")[2]})
+                self._add_names(is_c, {row.alias or row.name, row.module.rpartition("::")[2]})
         if len(targets) != len(now) or not places:  # a package on the way to a module changed
             places = list(range(len(now)))
         self._add_changed(file, *self._dependencies(file).dependents(imports=places))
@@ -230,9 +234,9 @@ class Invalidation:
 
     # --- Which files depend on it
 
-    def _add_names(self, c: bool, names: Iterable[str]) -> None:
-        if c not in self.whole_families:
-            self._names[c].add(set(names) - {"", "*"})
+    def _add_names(self, is_c: bool, names: Iterable[str]) -> None:
+        if is_c not in self.whole_families:
+            self._names[is_c].add(set(names) - {"", "*"})
 
     def _add_owned(self, pairs: Iterable[tuple[str, str]]) -> None:
         if True not in self.whole_families:
@@ -240,45 +244,46 @@ class Invalidation:
 
     def _propagate(self) -> None:
         """Find the files that depend on the changes recorded last."""
-        every = {c: queue.take() for c, queue in self._names.items()}
+        every = {is_c: queue.take() for is_c, queue in self._names.items()}
         ids, owned = self._ids.take(), self._owned.take()
         for is_old, versions in ((True, self._old), (False, self._new)):
             for file in [version.file for version in versions.values()]:
                 names = every[file.language in C_FAMILY]
                 self._add_changed(file, *self._dependencies(file, is_old).dependents(names, ids, (), owned))
-        for c, names in every.items():
-            wanted = {name_digest(name) for name in (*names, *(name for _, name in owned if c))}
+        for is_c, names in every.items():
+            wanted = {name_digest(name) for name in (*names, *(name for _, name in owned if is_c))}
             dependents = set(self.stored.mentioning(wanted)) if wanted else set()
-            if ids and not c:
+            if ids and not is_c:
                 dependents |= self.stored.files_linked_to_symbols(ids)
             numbers = {self.number_of[file] for file in dependents if file in self.number_of}
             for number in sorted(numbers):
                 row = self.world.files[number]
-                if c not in self.whole_families and (row.language in C_FAMILY) == c and row.path not in self._new:
+                if is_c not in self.whole_families and (row.language in C_FAMILY) == is_c and row.path not in self._new:
                     self.to_link.add(number)
                     file = self.world.load(number)
-                    self._add_changed(file, *self._dependencies(file).dependents(names, () if c else ids, (), owned))
-            self._limit(c)
+                    self._add_changed(file, *self._dependencies(file).dependents(names, () if is_c else ids, (), owned))
+            self._limit(is_c)
 
-    def _limit(self, c: bool) -> None:
+    def _limit(self, is_c: bool) -> None:
         """Stop following changes within a family once they have reached a large part of it."""
-        count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.to_link)
-        if count > max(ALWAYS_FOLLOWED_FILES, self._sizes[c] // FAMILY_SHARE):
-            self.whole_families.add(c)
-            for queue in (self._names[c], self._owned if c else self._ids):
+        count = sum((self.world.files[number].language in C_FAMILY) == is_c for number in self.to_link)
+        if count > max(ALWAYS_FOLLOWED_FILES, self._sizes[is_c] // FAMILY_SHARE):
+            self.whole_families.add(is_c)
+            for queue in (self._names[is_c], self._owned if is_c else self._ids):
                 queue.take()
 
     def _add_changed(self, file: LoadedFlow, symbols: Iterable[int], names: Iterable[str]) -> None:
         """Record the symbols and names of a file whose meaning changed."""
-        c = file.language in C_FAMILY
-        self._add_names(c, names)
+        is_c = file.language in C_FAMILY
+        self._add_names(is_c, names)
         if file.language not in value_tracking_languages():
-            self._add_names(c, (file.names[file.symbol_name[symbol]] for symbol in symbols))
-            self._add_owned(pair for symbol in symbols if c for pair in owner_name_pairs(file, symbol))
+            self._add_names(is_c, (file.names[file.symbol_name[symbol]] for symbol in symbols))
+            self._add_owned(pair for symbol in symbols if is_c for pair in owner_name_pairs(file, symbol))
             return
         for symbol in symbols:
             self._add_names(
-                c, (file.names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.OFFERS))
+                is_c,
+                (file.names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.OFFERS)),
             )
         if False not in self.whole_families:
             self._ids.add(file.id(symbol) for symbol in symbols)

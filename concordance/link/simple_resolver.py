@@ -222,7 +222,7 @@ class SimpleResolver:
         return None
 
     def _member_named(self, place: Place, name: str) -> Place | None:
-        """Return what is called so in a module, a type or a file."""
+        """Return the member of this name in a module, a type or a file."""
         if place[1] < 0:
             return self._exported(place[0], name)
         return self._member_of(place, name) or self._in_module(place, name)
@@ -354,7 +354,9 @@ class SimpleResolver:
             value, kinds = self._aliased(place), FUNCTION_KINDS
         if value is None or value.layers:
             return None
-        kinds = kinds if self._modules is not None else frozenset()  # only in Rust, methods may be called like fields
+        kinds = (
+            kinds if self._modules is not None else frozenset()
+        )  # only in Rust may a method have the name of a field
         places = (self._first_member(self._with_ancestors(pair), name, kinds) for pair in (value.type, *value.also))
         return next((one for one in places if one is not None), None)
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -239,7 +239,7 @@ class _Comparer:
         unchanged_elsewhere: dict[str, ListedFile],
     ) -> list[ScannedFile]:
         """Collect the macros of files that differ, and the lines of files on one side only."""
-        endings = macro_endings()
+        endings = registry.macro_extensions()
         items = [
             (1, entry)
             for entry in unchanged_elsewhere.values()
@@ -474,12 +474,6 @@ class RevisionReader:
         return self.blobs.get(entry.blob)
 
 
-@cache
-def macro_endings() -> tuple[str, ...]:
-    """Return the extensions of files that can define macros for others."""
-    return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
-
-
 def scan(reader: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     """Scan files before any are extracted."""
     found = []
@@ -488,7 +482,7 @@ def scan(reader: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[Sc
             data = reader.data(side, entry)
         except Unreadable:
             continue  # comparing it reports why
-        learned = macros.read_defines(data, entry.path) if entry.path.endswith(macro_endings()) else ()
+        learned = macros.read_defines(data, entry.path) if entry.path.endswith(registry.macro_extensions()) else ()
         lines = () if b"\0" in data[:8192] else line_digests(split_lines(data.decode("utf-8", "replace")))
         found.append(ScannedFile(side, entry.path, learned, tuple(lines)))
     return found

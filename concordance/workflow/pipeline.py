@@ -244,7 +244,7 @@ class Build:
         changed: list[ListedFile], table: macros.Macros | None,
     ) -> tuple[list[tuple[str, macros.MacroDefinitions]], macros.Macros]:  # fmt: skip
         """Return the macros of changed files, and the merged table of all files: the old one if nothing has changed."""
-        endings = _macro_endings()
+        endings = registry.macro_extensions()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
         batches = _batches(fresh, 8 * BATCH_BYTES)
         learned: dict[str, macros.MacroDefinitions] = {entry.path: () for entry in fresh}
@@ -420,10 +420,6 @@ def _usable_cache_folder(folder: str, scratch: str, largest: int) -> str:
     """Return the folder of the local cache; if it cannot be used, one that lasts as long as the build."""
     with closing(Cache(folder, largest)) as local:
         return folder if local.is_open else os.path.join(scratch, "cache")
-
-
-def _macro_endings() -> tuple[str, ...]:
-    return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
 def _with_outdated_texts(

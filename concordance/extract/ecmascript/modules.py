@@ -173,7 +173,9 @@ def _exported_names(root: Node | None) -> Iterator[str]:
                 names.append(left)
                 value = value.child_by_field_name("right")
             if is_export:
-                yield from (trees.text(one) for one in (*names, value) if one is not None and one.type == "identifier")
+                yield from (
+                    trees.text(node) for node in (*names, value) if node is not None and node.type == "identifier"
+                )
 
 
 def _is_exports(node: Node | None) -> bool:

@@ -58,7 +58,7 @@ def documentation_page(index: Index, path: str) -> DocumentationPage | None:
 
 
 def quote_documentation(index: Index, path: str) -> list[Piece]:
-    """Return what the document about a module says of it, quoted; nothing if it says nothing."""
+    """Quote what the document about a module says about it; nothing if it says nothing."""
     if index.language_of(path) == "rust":
         return _quote_included(index, path)
     page = documentation_page(index, path)

@@ -142,8 +142,8 @@ def used_definitions_of_folder(index: Index, folder: Folder) -> list[UsedDefinit
     """
     rows = folder_definitions(index).all[folder.path].used_definitions
     if not folder.mostly(Category.TEST):
-        rows = [one for one in rows if index.category_of(one.path) != Category.TEST] or rows
-    return sorted(rows, key=lambda one: one.kind == Kind.MACRO and not _has_parameters(index, one))
+        rows = [definition for definition in rows if index.category_of(definition.path) != Category.TEST] or rows
+    return sorted(rows, key=lambda definition: definition.kind == Kind.MACRO and not _has_parameters(index, definition))
 
 
 def _has_parameters(index: Index, macro: UsedDefinition) -> bool:

@@ -154,7 +154,7 @@ def is_private(model: FileModel, place: int) -> bool:
 
 def _files_by_definition(model: FileModel) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
     """Return the users of the file that use each definition at the top level or anything inside of it, and those that
-    use the definition itself; whoever only imports it, for example to export it again, does not use it."""
+    use the definition itself. A file that only imports a definition, to re-export it for example, does not use it."""
     index = model.index
     users = {index.path_of_file(user) for user in index.neighbours.users_of(model.ids.file)}
     found: dict[int, set[str]] = {}

@@ -156,11 +156,11 @@ class PageWriter:
         rows: list[ManifestPage] = []
         if len(work) > MAX_PAGES_RENDERED_HERE:
             # Files of one folder need the same other files.
-            batches = pool.batches_by_subject(work, lambda one: one[1], min(BATCH, len(work) // _MIN_BATCHES))
+            batches = pool.batches_by_subject(work, lambda subject: subject[1], min(BATCH, len(work) // _MIN_BATCHES))
             results = self._in_forks(work, batches) if self.cluster is None else self._in_cluster(self.cluster, batches)
         else:
-            ordered = sorted(work, key=lambda one: one[1])  # the pages of a file share what they show of it
-            results = pool.map_here(lambda one: write_subjects(self, [one]), ordered, self.config.patience)
+            ordered = sorted(work, key=lambda subject: subject[1])  # the pages of a file share what they show of it
+            results = pool.map_here(lambda subject: write_subjects(self, [subject]), ordered, self.config.patience)
         for result in results:
             if isinstance(result, FailedItem):
                 self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
@@ -185,7 +185,7 @@ class PageWriter:
         cluster.patience = lambda subjects: self.config.patience * (1 + len(subjects))
         shared = _RemoteRenderer(self.render, self.index)
         for result in cluster.map_batches(_render_subjects, shared, batches, _sent_files(self.index)):
-            yield result if isinstance(result, FailedItem) else [self.write_rendered(one) for one in result]
+            yield result if isinstance(result, FailedItem) else [self.write_rendered(subject) for subject in result]
 
     def write_rendered(self, rendered: RenderedSubject) -> _WrittenSubject:
         """Write the files of one subject."""
@@ -214,7 +214,7 @@ def write_subjects(writer: PageWriter, subjects: list[Subject]) -> list[_Written
     if writer.opened_by != os.getpid():
         writer.index.facts.reopen()
         writer.opened_by = os.getpid()
-    return [writer.write_rendered(render_subject(writer.index, writer.render, one)) for one in subjects]
+    return [writer.write_rendered(render_subject(writer.index, writer.render, subject)) for subject in subjects]
 
 
 def render_subject(index: Index, render: Render, subject: Subject) -> RenderedSubject:
@@ -249,7 +249,7 @@ def _sent_files(index: Index) -> list[FolderFiles]:
 
 def _render_subjects(shared: _RemoteRenderer, subjects: list[Subject]) -> list[RenderedSubject]:
     """Render the files of subjects in a worker of a cluster; the build writes them."""
-    return [render_subject(shared.index, shared.render, one) for one in subjects]
+    return [render_subject(shared.index, shared.render, subject) for subject in subjects]
 
 
 def count_pages(summary: BookSummary, rows: Collection[ManifestPage]) -> None:

@@ -160,7 +160,7 @@ def generated_renderer(index: Index, root: str, out: str, own: frozenset[str]) -
     index.of_pages = True
     addresses = _Inner([row[1] for row in index.file_rows], root, out, own)
     every = [(kind, subject) for kind in kinds_per_path() for subject in _subjects(kind, index)]
-    work = [one for one in every if addresses.page(Ref(kinds()[one[0]], one[1])) not in own]
+    work = [subject for subject in every if addresses.page(Ref(kinds()[subject[0]], subject[1])) not in own]
     return Renderer(index, partial(_render, addresses, MARKDOWN), work)
 
 
@@ -258,8 +258,10 @@ class _Level:
         def numbered() -> dict[Subject, int]:
             every = [(kind, subject) for kind, subjects in lists for subject in subjects]
             if self.generated:
-                every = [one for one in every if addresses.page(Ref(kinds()[one[0]], one[1])) not in others]
-            return {one: place for place, one in enumerate(every)}
+                every = [
+                    subject for subject in every if addresses.page(Ref(kinds()[subject[0]], subject[1])) not in others
+                ]
+            return {subject: place for place, subject in enumerate(every)}
 
         return state.work(lists, numbered)
 

@@ -118,7 +118,7 @@ def _put_files(writer: StoreWriter, by_id: Sequence[_File], pairs: Sequence[Pair
     used = [pair for pair in every if not _is_prose(files[pair[0]].language)]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.find_clusters(len(files), used)
-    rows = [(files[one.key].id, [files[member].id for member in one.members]) for one in found]
+    rows = [(files[cluster.key].id, [files[member].id for member in cluster.members]) for cluster in found]
     writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
@@ -139,7 +139,7 @@ def _put_order(
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
     found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
-    writer.put_analysis("layers", codec.encode_rows({file.id: one for file, one in zip(files, found, strict=True)}))
+    writer.put_analysis("layers", codec.encode_rows({file.id: layer for file, layer in zip(files, found, strict=True)}))
 
 
 def _put_tests(writer: StoreWriter, every: Sequence[_File], walked: graph.LinkGraph) -> None:
@@ -159,7 +159,7 @@ def _put_tests(writer: StoreWriter, every: Sequence[_File], walked: graph.LinkGr
         runs[one] = owner[one]
     ids = [*sorted(writer.queries.tests(), key=lambda one: owner[one]), *whole]  # within a file they are in order
     found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
-    rows = {files[place].id: (one.near, one.farther) for place, one in sorted(found.items())}
+    rows = {files[place].id: (reaching.near, reaching.farther) for place, reaching in sorted(found.items())}
     writer.put_analysis("tests", codec.pack_tests(rows))
 
 
@@ -213,7 +213,11 @@ def _without_renamed(
         if gone and ids is not None and path not in delta.tests_changed:
             run = {*writer.queries.runnable(had.id)}
             old = {(*gone[one], led[one]): one for one in gone}
-            new = {one: old.get((one in run, False, leads[one])) for one in ids if one not in had.ids}
+            new = {
+                identity: old.get((identity in run, False, leads[identity]))
+                for identity in ids
+                if identity not in had.ids
+            }
             renamed.update((one, other) for one, other in new.items() if other is not None)
     if len(set(renamed.values())) < len(renamed):
         return removed, added  # several new symbols would be the same old one
@@ -271,13 +275,13 @@ def _update_tests(writer: StoreWriter, affected: set[int], walked: graph.LinkGra
     def callers(symbol: int) -> list[int]:
         found = walked.users_by(symbol, 0, EdgeKind.LOADS - 1)
         if whole:
-            loading = (owners[one] for one in walked.users_by(symbol, EdgeKind.LOADS, EdgeKind.LOADS))
+            loading = (owners[user] for user in walked.users_by(symbol, EdgeKind.LOADS, EdgeKind.LOADS))
             found += [file for file in loading if file in whole]
         return found
 
     ids = [*sorted(writer.queries.tests(), key=lambda one: order[owners[one]]), *whole]
     code = {file: writer.queries.runnable(file) for file in affected}
     found = test_reach.find_tests_of_files(ids, callers, code, graph.STEPS)
-    rows = {file: (one.near, one.farther) for file, one in found.items()}
+    rows = {file: (reaching.near, reaching.farther) for file, reaching in found.items()}
     packed = codec.patch_tests(writer.queries.analysis_result("tests"), affected, rows, order)
     writer.put_analysis("tests", packed)

@@ -128,4 +128,4 @@ def _roots(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
     sources = {f"{project}/src".lstrip("/") for project in projects} & inside - packages
     holding = {package.rpartition("/")[0] for package in packages}
     alone = {project for project in projects - holding - packages if module_counts.get(project) == 1}
-    return sorted(one for one in sources | alone if is_encodable(one))
+    return sorted(source for source in sources | alone if is_encodable(source))

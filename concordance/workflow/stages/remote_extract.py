@@ -78,7 +78,7 @@ def learn_macros(
 
 
 def _learn_macros(shared: None, contents: list[FileContent]) -> list[tuple[str, macros.MacroDefinitions]]:
-    return [(one.entry.path, macros.read_defines(one.data, one.entry.path)) for one in contents]
+    return [(content.entry.path, macros.read_defines(content.data, content.entry.path)) for content in contents]
 
 
 def extract_files(
@@ -114,8 +114,8 @@ def extract_files(
 def _extract_contents(shared: RemoteJob, contents: list[FileContent]) -> list[ExtractedFile]:
     job, state = shared.job, shared.state
     return [
-        extract.extract_content(job, state._replace(cache=_SentFacts(one.cached)), one.entry, one.data)
-        for one in contents
+        extract.extract_content(job, state._replace(cache=_SentFacts(content.cached)), content.entry, content.data)
+        for content in contents
     ]
 
 

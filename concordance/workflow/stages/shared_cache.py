@@ -69,8 +69,8 @@ class SharedCacheStage:
 
     def store(self, fresh: list[FreshFacts]) -> None:
         """Copy new facts into the shared cache."""
-        if sum(one.size for one in fresh) >= MIN_BYTES:
-            self._run(_write, pool.batches(fresh, lambda one: one.size, _WRITTEN_BYTES))
+        if sum(fresh_facts.size for fresh_facts in fresh) >= MIN_BYTES:
+            self._run(_write, pool.batches(fresh, lambda fresh_facts: fresh_facts.size, _WRITTEN_BYTES))
 
     def _run(self, work: Callable[[Job, list[Item]], Result], batches: Iterable[list[Item]]) -> list[Result]:
         """Run tasks until the first failure, which is reported."""
@@ -125,5 +125,7 @@ def _fetch(job: Job, wanted: list[_Wanted]) -> int:
 
 def _write(job: Job, fresh: list[FreshFacts]) -> int:
     with closing(Cache(job.cache_folder, job.config.cache_bytes)) as local:
-        rows = ((bytes.fromhex(one.digest), one.key, local.get(one.key)) for one in fresh)
+        rows = (
+            (bytes.fromhex(fresh_facts.digest), fresh_facts.key, local.get(fresh_facts.key)) for fresh_facts in fresh
+        )
         return _shared(job).write((digest, key, facts) for digest, key, facts in rows if facts is not None)

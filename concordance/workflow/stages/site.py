@@ -33,7 +33,7 @@ def publish(
         sink = PageSink(confined, manifest.read(out), site=True, book=book)
         sink.tidy()
         renderer = _renderer(site)
-        planned = [site.address(Route(*one)) for one in renderer.work if one[0] not in (OF_SHARDS, OF_REST)]
+        planned = [site.address(Route(*subject)) for subject in renderer.work if subject[0] not in (OF_SHARDS, OF_REST)]
         writer = PageWriter(site.index, renderer.render, sink, summary, config, progress, cluster)
         writer.write(renderer.work, planned, (), {}, True)
     return summary

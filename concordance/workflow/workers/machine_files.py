@@ -45,7 +45,7 @@ class FilePiece(NamedTuple):
 
 def repository_files(root: str, ledger: Iterable[File]) -> FolderFiles:
     """Return the files of a repository whose content links and pages may depend on."""
-    shown = [one.path for one in ledger if not one.skip or (one.skip == Skip.BINARY and one.size < _LARGEST)]
+    shown = [file.path for file in ledger if not file.skip or (file.skip == Skip.BINARY and file.size < _LARGEST)]
     return FolderFiles(FILES, os.path.abspath(root), tuple(sorted(shown)))
 
 

@@ -191,11 +191,11 @@ class _Driver:
         """Put what all workers need into Ray's store of objects: data as bytes, and files of this machine."""
         shared, files = pickle.loads(data)  # noqa: S301 (our own)
         self._shared = self._ray.put(shared)
-        for one in files:
-            if one not in self._sent:
-                pieces = list(map(self._ray.put, machine_files.read_pieces(one)))
-                self._sent[one] = _SentFiles(one.name, secrets.token_hex(16), pieces)
-        self._files = [self._sent[one] for one in files]
+        for file in files:
+            if file not in self._sent:
+                pieces = list(map(self._ray.put, machine_files.read_pieces(file)))
+                self._sent[file] = _SentFiles(file.name, secrets.token_hex(16), pieces)
+        self._files = [self._sent[file] for file in files]
 
     def _remove_files(self) -> None:
         """Remove the files that were sent to the machines of the cluster."""
@@ -203,7 +203,7 @@ class _Driver:
             remove = self._ray.remote(num_cpus=0)(machine_files.remove)
             nodes = [node["NodeID"] for node in self._ray.nodes() if node["Alive"]]
             on = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-            keys = [one.key for one in self._sent.values()]
+            keys = [files.key for files in self._sent.values()]
             tasks = [remove.options(scheduling_strategy=on(node, soft=False)).remote(keys) for node in nodes]
             self._ray.wait(tasks, num_returns=len(tasks), timeout=_REMOVING)
 
@@ -281,7 +281,7 @@ def _shared(key: str, reference: Any, files: list[_SentFiles]) -> object:
         gc.collect()
         shared = pickle.loads(ray.get(reference))  # noqa: S301
         if files:
-            shared.use_files({one.name: machine_files.unpack(one.key, map(ray.get, one.pieces)) for one in files})
+            shared.use_files({file.name: machine_files.unpack(file.key, map(ray.get, file.pieces)) for file in files})
         kept[key] = shared
     return kept[key]
 
