@@ -7,13 +7,14 @@ repository that cannot be opened is left out of answers, which say so.
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from concordance.base.config import Book, Roots
-from concordance.base.errors import ConcordanceError, UserError
+from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.base.model import Import, Target
 from concordance.facts.catalogue import Catalogue, ModuleHead, ProvidedPackage, Requirement
 from concordance.facts.read import Facts
@@ -85,7 +86,13 @@ class OpenWorkspace:
             if folder is None:
                 known = ", ".join([*self.repositories][:5]) + (" …" if len(self.repositories) > 5 else "")
                 raise UserError(f"the workspace has no repository {name}", f"Its repositories: {known or 'none'}")
-            found = OpenRepository(name, folder, self._settings_of(folder))
+            if not os.path.isdir(folder):
+                advice = f"Restore it, or: concord workspace remove {name}"
+                raise UserError(f"the repository {name} is missing: {folder} is not a folder", advice)
+            try:
+                found = OpenRepository(name, folder, self._settings_of(folder))
+            except StoreBroken as error:
+                raise StoreBroken(error.message, f"Build it: concord workspace build {name}") from error
             while len(self._open) >= self.most_open:
                 self._open.popitem(last=False)[1].close()
         self._open[name] = found

@@ -7,6 +7,9 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
+from concordance.base.errors import StoreBroken, UserError
 from concordance.facts import catalogue
 from concordance.query.workspace import workspace_file
 from tests.support.program import concord, remove_store
@@ -70,7 +73,9 @@ def test_a_repository_that_vanished_loses_nothing(tmp_path: Path) -> None:
     answer = opened.questions.ask("define", "shop:shop/till.py:8:5")
     assert [row["repository"] for row in answer.rows] == ["mint"]
     lost = opened.questions.ask("define", "shop:shop/till.py:7:12")
-    assert "ledger could not be asked" in lost.note
+    assert "ledger could not be asked: the repository ledger is missing" in lost.note
+    with pytest.raises(UserError, match=r"the repository ledger is missing.* concord workspace remove ledger"):
+        opened.questions.ask("refs", "ledger.Book")
     opened.workspace.close()
     (tmp_path / "away").rename(tmp_path / "ledger")
     assert not build(workspace).failed
@@ -100,6 +105,8 @@ def test_a_damaged_store_is_built_again(tmp_path: Path) -> None:
     store.write_bytes(store.read_bytes()[:3000])
     opened = Opened(workspace)
     assert "mint could not be asked" in opened.questions.ask("define", "shop:shop/till.py:8:5").note
+    with pytest.raises(StoreBroken, match=r"is damaged.* concord workspace build mint"):
+        opened.workspace.open("mint")
     opened.workspace.close()
     assert not build(workspace).failed
     remove_store(tmp_path / "mint" / ".concordance")
