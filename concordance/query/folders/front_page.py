@@ -90,11 +90,11 @@ _DOCUMENTATION = re.compile(
     r"(?:docs?|documentation|manual|guides?|book|handbook|website|www|site|wiki|vignettes|tutorials?)\Z", re.I
 )
 _AROUND = re.compile(  # tools of the project itself, and its website
-    r"(?:scripts?|ci|hack|fuzz|benchsuite|website|www|docs?|documentation)\Z|.*\.(?:config|conf|setup)\.\w+\Z"
+    r"(?:scripts?|ci|hack|fuzz|benchsuite|website|www|docs?(?:[_-]\w+)?|documentation)\Z|.*\.(?:config|conf|setup)\.\w+\Z"
 )
 _TOPICS = (  # headings of a README, by what a reader wants
     ("Use", re.compile(
-        r"(?!.*\bcontribut)(?:quick ?start|getting started|(?:basic )?usage|(?:simple )?examples?\b|how to use)", re.I
+        r"(?!.*\bcontribut)(?:quick ?start|getting started|(?:basic )?usage|(?:simple )?examples?\Z|how to use)", re.I
     )),
     ("Install", re.compile(r"install", re.I)),
     ("Build", re.compile(r"(?:how to )?(?:build(?:ing)?\b(?! (?:status|template))|compil(?:e|ing)\b(?! time))", re.I)),
@@ -111,7 +111,7 @@ class MainPart(NamedTuple):
     weight: float
 
 
-_VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.KEY, Kind.FIELD))
+_VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.KEY, Kind.FIELD, Kind.NAMESPACE, Kind.MODULE))
 
 
 def main_parts(index: Index) -> list[MainPart]:
@@ -234,25 +234,25 @@ def _first_file(index: Index, folder: str) -> list[Piece]:
 
 
 def _main_definition(index: Index, path: str) -> list[Piece]:
-    """Return a link to the definition of a file to begin with: a public one that others use, else a main function."""
+    """Return a link to the definition of a file to begin with: a public type that others use, else the function with
+    which the program begins, else a public function that others use."""
     one = FileModel(index, path)
     ranked = [(row, one.symbols[row.place]) for row in rank_definitions(one)]
-    shown = [
+    used = [
         (row, symbol) for row, symbol in ranked
-        if symbol.kind in _BEGINNINGS and not row.is_private and not symbol.name.startswith("_")
+        if row.files and symbol.kind in _BEGINNINGS and not row.is_private and not symbol.name.startswith("_")
         and not _ERROR.search(symbol.name) and not _END_OF_LIFE.search(symbol.name)
     ]  # fmt: skip
-    shown = [(row, symbol) for row, symbol in shown if row.files] or [
-        (row, symbol) for row, symbol in ranked if symbol.name == "main"
-    ]
-    shown.sort(
+    used.sort(
         key=lambda pair: (
             -pair[0].files * (_TYPE_WEIGHT if pair[1].kind in TYPE_KINDS else 1),
             not one.symbols[documented(one.symbols, pair[0].place)].doc,
         )
     )
-    if shown:
-        return [one.own(shown[0][0].place, shown[0][1].name)]
+    starts = [pair for pair in ranked if pair[1].name == "main" and pair[1].kind == Kind.FUNCTION]
+    chosen = used if not starts or (used and used[0][1].kind in TYPE_KINDS) else starts
+    if chosen:
+        return [one.own(chosen[0][0].place, chosen[0][1].name)]
     main = main_definition(index, one.file, outline(index, path))
     return [Ref(To.SYMBOL, path, main.key, main.name)] if main is not None else []
 

@@ -144,7 +144,7 @@ def test_parts_serve_users_and_internal_ones_come_last(tmp_path: Path) -> None:
         tmp_path,
         {"lib/depths.py": inside + functions("depth", 60), **{f"lib/{name}.py": functions(name, 40) for name in names},
          "website/pages.js": "export function page() {}\n" * 900, ".yarn/tool.js": "export function tool() {}\n" * 900,
-         "typing_tests/check.py": functions("check", 90), "a.config.js": "export function x() {}\n" * 90},
+         "typing_tests/check.py": functions("check", 90), "docs_src/a.py": functions("show", 90), "a.config.js": "export function x() {}\n" * 90},
     )  # fmt: skip
     parts = re.findall(r"^\| \[`([^`]+)`\]", section(tmp_path, "Main Parts"), re.M)
     assert sorted(parts[:-1]) == ["four.py", "one.py", "three.py", "two.py"] and parts[-1] == "depths.py"
