@@ -20,7 +20,7 @@ from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions import overloads
-from concordance.query.descriptions.conventional_documents import describe_changes, describe_licence
+from concordance.query.descriptions.conventional_documents import describe_changes, describe_licence, is_licence
 from concordance.query.descriptions.definitions import (
     definition_summary,
     help_text,
@@ -122,7 +122,8 @@ def _is_about_parameter(sentence: str, function: SymbolHead) -> bool:
 def own_description(file: File, doc: str) -> str:
     """Return what a file says about itself, without legal text; "" if that is not a description of it."""
     is_sample = file.type == "Plain text" and file.category in (Category.TEST, Category.DATA)  # it describes nothing
-    words = without_licence(doc) if _is_read(file) and not is_sample else ""
+    is_described = _is_read(file) and not is_sample and not is_licence(file)
+    words = without_licence(doc) if is_described else ""
     return words if words and first_sentence(words, file.language, _stem(file)) else ""
 
 

@@ -34,9 +34,14 @@ _CHANGES_FILE = re.compile(r"(?:change[-_ ]?logs?|changes|history|news|release[-
 _ENTRY = re.compile(r"\d+\.\d+|\bunreleased\b|\b(?:19|20)\d\d\b", re.I)
 
 
+def is_licence(file: File) -> bool:
+    """True if a file is named like the text of a licence, which does not describe itself."""
+    return _LICENCE_FILE.match(file.path.rpartition("/")[2]) is not None
+
+
 def describe_licence(index: Index, file: File) -> list[Piece]:
     """Return the name of the licence whose text a file holds; nothing if it holds none that is known."""
-    if not _LICENCE_FILE.match(file.path.rpartition("/")[2]):
+    if not is_licence(file):
         return []
     text = index.runners.text(file.path).decode("utf-8", "replace")[:_OPENING]
     name = next((name for pattern, name in _LICENCES if pattern.match(text)), "")

@@ -116,14 +116,16 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
 
 
 def _without_sponsors(parts: Sequence[DocumentPart]) -> list[DocumentPart]:
-    """Return the parts without those below a line that announces sponsors, up to the next heading."""
+    """Return the parts without those that a line announces as sponsors, up to the next heading or in the same part."""
     found: list[DocumentPart] = []
     inside = False
     for part in parts:
-        words = "".join(piece for piece in (part.heading or part.text) if isinstance(piece, str))
-        inside = _SPONSORS.fullmatch(words.strip()) is not None or (inside and part.kind != "heading")
-        if not inside:
+        words = "".join(piece for piece in (part.heading or part.text) if isinstance(piece, str)).strip()
+        first, _, rest = words.partition("\n")
+        announces = _SPONSORS.fullmatch(first) is not None
+        if not (announces or (inside and part.kind != "heading")):
             found.append(part)
+        inside = (announces and not rest) or (inside and part.kind != "heading")
     return found
 
 

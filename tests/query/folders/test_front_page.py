@@ -86,6 +86,7 @@ def test_documents_that_every_project_has_are_named_by_what_they_are(tmp_path: P
     changes = "## 2.0.0\n\n* Removes what was old and unused.\n\n## 1.1.0\n\n* Adds.\n\n## 1.0.0\n\n* First.\n"
     licence = "MIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy\n"
     readme = (
+        "<h3>Gold sponsors</h3>\n<p>Buy our services for your company.</p>\n\n"
         "# Tool [![Build](https://x.org/b.svg)](https://x.org)\n\n## Tool 2 is out\n\nWe're excited to announce the "
         "release of Tool 2.\n\n---\n\nTool counts the words of a text.\n\n## Usage\n\nRun it.\n\n## Usage\n\nAgain.\n"
     )
