@@ -29,16 +29,15 @@ from concordance.base.errors import StoreBroken
 from concordance.facts import schema
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.failures import FAILURES
+from concordance.facts.integrity.page_digests import SIZE, hash_apart, page_digests
 
 _LIST = "sums"
 _REPLACED = (".json", ".lock")  # files that an update rewrites under the same name
 _OF_WRITERS = ".managed.json"  # the index's own list of files to remove, which an update changes before it commits
 _READ_BYTES = 1 << 20
-_SIZE = 8  # bytes of a page's digest
 _RECORD_DIGEST_SIZE = 16  # bytes of the digest at the start of each file written here
 _HEADER, _FRAME = 32, 24  # bytes of the log's header, and of the header before each page in it
 _MAX_WAIT = 10.0  # seconds that a reader waits for a build that is about to record its digests
-_BLOCK = 64  # pages to read at once
 SUMS, VERIFIED = ".sums", ".seen"
 
 _Status = tuple[int, ...]
@@ -97,7 +96,7 @@ def read_record(path: str, kind: type[Row]) -> Row | None:
 
 def move_sealed(temporary: str, path: str) -> None:
     """Replace a database by one that was written as a whole, and record its digests."""
-    sums = _database_digests(temporary)
+    sums = _sums(b"".join(page_digests(temporary)))  # no connection to it is open
     with suppress(FileNotFoundError):
         os.remove(path + VERIFIED)
     os.replace(temporary, path)
@@ -113,7 +112,7 @@ def add_committed(path: str) -> None:
     """
     known = read_record(path + SUMS, _Sums)
     if known is None:  # damaged; the database itself was verified before it was written to
-        known = _database_digests(path)
+        known = _sums(hash_apart(path))
     log = _log(path, known.page, known.salt, known.frames)
     write_record(path + SUMS, _with_log(known, log))
 
@@ -165,13 +164,13 @@ def find_damage(path: str) -> str:
         _empty_log(path)
     try:
         before = _status(path)
-        found, log = _database_digests(path, known.page), _log(path, known.page)
+        found, log = _sums(hash_apart(path, known.page)), _log(path, known.page)
     except OSError as error:
         return error.strerror or str(error)
     now = _with_log(found, log)
     wanted = (known, _with_log(known, late))
     if now.pages not in [sums.pages for sums in wanted]:
-        return f"{_differing(now, wanted[-1])} of {len(now.pages) // _SIZE:,} pages do not match their checksums"
+        return f"{_differing(now, wanted[-1])} of {len(now.pages) // SIZE:,} pages do not match their checksums"
     if now.pages != known.pages:
         with suppress(OSError):
             write_record(path + SUMS, now._replace(salt=late.salt, frames=late.frames))
@@ -182,8 +181,8 @@ def find_damage(path: str) -> str:
 
 
 def _differing(one: _Sums, other: _Sums) -> int:
-    ends = range(0, max(len(one.pages), len(other.pages)), _SIZE)
-    return sum(one.pages[at : at + _SIZE] != other.pages[at : at + _SIZE] for at in ends)
+    ends = range(0, max(len(one.pages), len(other.pages)), SIZE)
+    return sum(one.pages[at : at + SIZE] != other.pages[at : at + SIZE] for at in ends)
 
 
 def _empty_log(path: str) -> None:
@@ -196,7 +195,7 @@ def _empty_log(path: str) -> None:
 # --- digests and status of files
 
 
-def _digest(data: bytes | memoryview, size: int = _SIZE) -> bytes:
+def _digest(data: bytes | memoryview, size: int = SIZE) -> bytes:
     return blake2b(data, digest_size=size).digest()
 
 
@@ -223,19 +222,9 @@ def _status(path: str) -> _VerifiedStatus:
     return _VerifiedStatus(database, (log.st_size, log.st_mtime_ns, log.st_ino) if log.st_size else (0,))
 
 
-def _database_digests(path: str, page: int = 0) -> _Sums:
-    """Return the digests of the database's own pages, without its log."""
-    with open(path, "rb", buffering=0) as file:
-        if not page:
-            page = int.from_bytes(file.read(18)[16:], "big")
-            page = 65536 if page == 1 else page
-            file.seek(0)
-        pages = bytearray()
-        while block := file.read(page * _BLOCK):
-            view = memoryview(block)
-            for at in range(0, len(block), page):
-                pages += _digest(view[at : at + page])
-    return _Sums(page, bytes(pages))
+def _sums(found: bytes) -> _Sums:
+    """Return the digests of the pages of a database, without its log."""
+    return _Sums(int.from_bytes(found[:4], "big"), found[4:])
 
 
 def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
@@ -265,10 +254,10 @@ def _with_log(sums: _Sums, log: _Log) -> _Sums:
     """Return the digests of a database including its log."""
     if not log.size:
         return sums
-    pages = bytearray(sums.pages[: log.size * _SIZE].ljust(log.size * _SIZE, b"\0"))
+    pages = bytearray(sums.pages[: log.size * SIZE].ljust(log.size * SIZE, b"\0"))
     for number, digest in log.pages.items():
         if number <= log.size:
-            pages[(number - 1) * _SIZE : number * _SIZE] = digest
+            pages[(number - 1) * SIZE : number * SIZE] = digest
     return _Sums(sums.page, bytes(pages), log.salt, log.frames)
 
 
