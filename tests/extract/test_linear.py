@@ -33,7 +33,7 @@ TRIES = 3  # of which the fastest counts: another process can make one slow, but
 _READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "shell", "text", "toml", "yaml")
 _SHARED = (
     "patterns.build_files", "patterns.c_family", "patterns.python", "patterns.scripts", "reading.pattern_context", "reading.trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
-    "documents.prose", "terms.terms", "terms.word_split", "text.repetition",
+    "documents.prose", "text.terms", "text.word_split", "text.repetition",
 )  # fmt: skip
 _PAGES = (
     "book.glossary", "descriptions", "descriptions.document_opening", "descriptions.guide_entries", "descriptions.quotations",

@@ -46,7 +46,7 @@ def test_a_file_as_repository(repo: Path) -> None:
 def test_an_empty_repository(folder: Path, known_to_git: bool) -> None:
     if known_to_git:
         git(folder, "init", "-q")
-    assert concord("build", folder).stdout.startswith("files            0\n")
+    assert concord("build", folder).stdout.startswith("files            0  there is nothing to read yet\n")
     assert build(folder)["read"] == 0
     assert ask("keywords", "--repo", folder) == []
     assert ledger(folder) == {}
