@@ -170,10 +170,11 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     """Return what a file defines or re-exports; nothing if it does neither."""
     groups = group_by_kind(notable_definitions(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
+    reexports: list[Piece] = []
     if not groups or not heavy or is_package_file(file):
         own = 2 * sum(len(group[2]) for group in heavy)
         reexports = reexport_summary(index, file, facts, own)
-        if reexports:
+        if reexports and not defines_most(facts):
             return reexports
     if (
         language_of(file.language).has_prototypes
@@ -196,13 +197,18 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         shown = _MAX_NAMES[number] if number < len(_MAX_NAMES) else 0
         parts.append(_name_group(file.path, one, many, symbols, shown))
     if not parts:
-        return []
-    if len(parts) == 1:
-        return ["defines ", *parts[0]]
+        return reexports
     found: list[Piece] = ["defines "]
     for number, part in enumerate(parts):
         found += ([", and " if number == len(parts) - 1 else ", "] if number else []) + part
-    return found
+    return [*found, *(["; ", *reexports] if reexports else [])]
+
+
+def defines_most(facts: FileOutline) -> bool:
+    """True if classes and functions of its own fill more than a third of a file."""
+    own = (symbol for _, symbol in top_level_symbols(facts) if symbol.kind in _WHOLE and symbol.parent < 0)
+    lines = {line for symbol in own for line in range(symbol.start_line, symbol.end_line + 1)}
+    return len(lines) > facts.metrics.lines / 3
 
 
 def _objects(facts: FileOutline) -> Counter[str]:

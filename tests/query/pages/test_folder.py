@@ -108,12 +108,14 @@ def test_python_files(folder: Path) -> None:
         "pkg/says.py": '"""Says what it is for. And more."""\n',
         "pkg/tree_walk.py": 'def tree_walk():\n    """Walks over all of a tree."""\n\n\ndef _inner(): pass\n',
         "pkg/empty/__init__.py": "",
+        "whole/__init__.py": "from pkg.core import Tree, grow, Leaf\n\n\nclass Wood:\n    trees = [Tree(), Leaf()]\n    grow()\n",
         "pkg/script.py": "import os\nrows = os.listdir()\n",
         "tests/test_core.py": "from pkg.core import Tree\n\n\nclass TestTree:\n    def test_it(self):\n        assert Tree()\n",
     })  # fmt: skip
     assert line(index, "pkg/says.py") == "“Says what it is for.”"
     assert line(index, "pkg/core.py") == "defines the classes Tree and Leaf, and the function grow"
     assert line(index, "pkg/__init__.py") == "re-exports 2 names of core"
+    assert line(index, "whole/__init__.py") == "defines the class Wood; re-exports 3 names of core"
     assert line(index, "pkg/tree_walk.py") == "tree_walk: “Walks over all of a tree.”"
     assert line(index, "pkg/empty/__init__.py") == "empty; makes empty a package"
     assert line(index, "pkg/script.py") == "Python source, 2 lines, imports os"
