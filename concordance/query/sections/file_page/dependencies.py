@@ -59,6 +59,7 @@ _NOTES = frozenset(("notes", "references"))
 _NOTE_WORDS = {"explains": "Explained here:", "refers to": "Referred to:", "cites": "Cited:"}
 BRIDGES_PART = TESTS_PART + 1  # the number of the first further page with bridges
 _MAX_BRIDGES = 200  # links across languages that the page of a file lists
+_MAX_IMPORT_LINES = 3  # lines on which a file imports from one module
 _MAX_BRIDGES_OF_PART = 1_500  # links on a further page
 
 
@@ -101,7 +102,7 @@ class _ResolvedImport(NamedTuple):
 
 
 def _module(model: FileModel, module: str, rows: list[_ResolvedImport]) -> list[Piece]:
-    """Return a module with the names imported from it, and the line of the first import."""
+    """Return a module with the names imported from it, and the lines of its imports."""
     path = rows[0].path
     is_package = rows[0].is_package and language_of(model.file.language).imports_folders
     target = Ref(To.INDEX, path.rpartition("/")[0], "", module) if is_package else Ref(To.FILE, path, "", module)
@@ -109,8 +110,11 @@ def _module(model: FileModel, module: str, rows: list[_ResolvedImport]) -> list[
     names = [[_name(model, row)] for row in rows if row.row.name]
     if names:
         pieces += [": " if path else " (", *_commas(names), "" if path else ")"]
-    line = rows[0].row.line
-    return [*pieces, f" L{line}", Cite(model.path, line)]
+    lines = sorted({row.row.line for row in rows})
+    shown = [f"L{line}" for line in lines[:_MAX_IMPORT_LINES]]
+    if len(lines) > _MAX_IMPORT_LINES:
+        shown.append(count_noun(len(lines) - _MAX_IMPORT_LINES, "more line"))
+    return [*pieces, " ", *join_in_sentence(shown), *(Cite(model.path, line) for line in lines[:_MAX_IMPORT_LINES])]
 
 
 def _name(model: FileModel, row: _ResolvedImport) -> Piece:
