@@ -21,7 +21,8 @@ from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
-from concordance.query.pages import PAGES, kinds_with
+from concordance.query.pages import PAGES
+from concordance.query.search.entities import ENTITIES
 from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
@@ -62,11 +63,12 @@ def _requested_pages(index: Index, subject: str, addresses: Addresses) -> Iterat
     if not target:
         raise UserError(f"nothing is named {subject}", "`concord search` finds similar names")
     tables: set[str] = set()
-    for kind in kinds_with("titled"):
+    for kind in plugins.load_all(ENTITIES):
         for named, _, path, _ in kind.titled(index, subject):
             if any(place.kind == Kind.KEY and place.path == path for place in target):  # a row of its table
                 tables.add(path)
-                yield from kind.pages(index, named)
+                page_kind = plugins.load(PAGES, kind.__name__.rpartition(".")[2])  # named after what it is about
+                yield from page_kind.pages(index, named)
     shown = [place for place in target if place.kind != Kind.KEY or place.path not in tables]
     for place in _implementations_first(index, shown)[:_MAX_DEFINITIONS]:
         yield _definition(index, place)
