@@ -17,6 +17,7 @@ from concordance.query.diff.comparison import Comparison
 from concordance.query.diff.rows import ChangeRow, SymbolChanges
 from concordance.query.diff.symbols import ComparableSymbol
 from concordance.query.index.graphs.reachability import explain_paths, find_reaching, places, test_command
+from concordance.query.index.graphs.test_directness import changed_subject
 from concordance.query.index.repository import Index
 
 _EDGES = 1_000_000  # edges that the walk to tests looks at: a few tenths of a second
@@ -53,12 +54,12 @@ class AffectedTests(NamedTuple):
     """Tests that were changed, and tests that may run what was changed."""
 
     touched: list[ChangeRow]
-    may_run: list[ChangeRow]
+    may_run: list[ChangeRow]  # most direct first
     note: str
 
 
 def find_affected_tests(index: Index, symbols: SymbolChanges) -> AffectedTests:
-    """Return the tests that a change affects, nearest first."""
+    """Return the tests that a change affects, most direct first."""
     touched = [
         ChangeRow(
             "changed",
@@ -90,8 +91,11 @@ def find_affected_tests(index: Index, symbols: SymbolChanges) -> AffectedTests:
     for part in (*symbols.added, *symbols.removed):
         if part.kind in _RUN and not part.test:
             starts.update(dict.fromkeys(store.ids((part,))))
-    found, walk = find_reaching(index, list(starts), Category.TEST, _EDGES)
-    known = places(index, (row.id for row in found))
+    reached, walk = find_reaching(index, list(starts), Category.TEST, _EDGES)
+    first = {row.id: row for row in reversed(reached)}
+    subject = changed_subject(index, list(places(index, starts).values()))
+    found = [first[test.id] for test in subject.rank((row.id, row.steps) for row in first.values())]
+    known = places(index, first)
     own = {(row.path, row.qualified) for row in touched}
     rows = []
     for row, why in zip(found, explain_paths(index, found, walk), strict=True):

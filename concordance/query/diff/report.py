@@ -320,7 +320,7 @@ def _tests(answer: DiffReport) -> list[Block]:
         by_file.setdefault(row.path, []).append(row)
     if by_file:
         number = count_noun(len(answer.may_run), "unchanged test")
-        blocks.append(Text([f"{number} may run changed code, nearest first:"]))
+        blocks.append(Text([f"{number} may run changed code, most direct first:"]))
         items = [_test(answer, path, group) for path, group in list(by_file.items())[:_NAMED]]
         blocks.append(Items(items))
         if len(by_file) > _NAMED:

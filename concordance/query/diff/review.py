@@ -113,7 +113,7 @@ def build_review(index: Index, report: DiffReport, statements: list[ChangeRow], 
 
 def _first_tests(index: Index, report: DiffReport, references: list[ChangeRow]) -> list[str]:
     """Return the commands of the tests to run first: those that were changed or added, those that name what is gone,
-    then the nearest others."""
+    then the most direct others."""
     own = [place for row in report.touched if (place := _place_of(index, row)) is not None]
     gone = _gone(report)
     lines = ((row.path, int(str(row.after["line"]))) for row in references if row.after and row.after["of"] in gone)
@@ -343,7 +343,7 @@ def _command_blocks(review: Review) -> list[Block]:
     if not tests and not review.report.touched:
         note = "No test found that may run what changed; these have the name of a changed file or name what is gone."
         return [Code("\n".join(row.qualified for row in review.commands) + "\n", "bash"), Text([note])]
-    more = f"The nearest {FIRST_TESTS} of {count_noun(tests, 'test')} that may run what changed."
+    more = f"The most direct {FIRST_TESTS} of {count_noun(tests, 'test')} that may run what changed."
     commands = Code("\n".join(row.qualified for row in review.commands) + "\n", "bash")
     return [commands, Text([more])] if tests > FIRST_TESTS else [commands]
 

@@ -61,9 +61,15 @@ def class_of_constructor(index: Index, place: SymbolPlace) -> SymbolPlace:
     parent = place.parent_key
     if not parent or (place.name not in _CONSTRUCTORS and place.name != split_key(parent)[-1]):
         return place
-    named = index.facts.symbols_named(split_key(parent)[-1])
+    return enclosing_class(index, place) or place
+
+
+def enclosing_class(index: Index, place: SymbolPlace) -> SymbolPlace | None:
+    """Return the class of a member, which may be in another file; None if a symbol is in no class."""
+    parent = place.parent_key
+    named = index.facts.symbols_named(split_key(parent)[-1]) if parent else ()
     classes = [symbol for symbol in named if symbol.key == parent and symbol.kind in TYPE_KINDS]
-    return min(classes, key=lambda symbol: (symbol.path != place.path, symbol.declaration), default=place)
+    return min(classes, key=lambda symbol: (symbol.path != place.path, symbol.declaration), default=None)
 
 
 def _find_counterparts(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:

@@ -50,7 +50,7 @@ def ranked_tests(model: FileModel) -> list[RankedTest]:
 def page_subject(model: FileModel) -> TestedSubject:
     """Return a file as a subject of tests."""
     names = ((symbol.name, symbol.kind) for symbol in model.symbols if symbol.parent < 0)
-    return TestedSubject(model.index, model.path, names, (use.id for uses in model.users.values() for use in uses))
+    return TestedSubject(model.index, [model.path], names, (use.id for uses in model.users.values() for use in uses))
 
 
 def group_by_file(index: Index, tests: Iterable[int]) -> dict[str, list[int]]:

@@ -70,6 +70,31 @@ def test_a_test_that_names_what_is_gone_runs_first(folder: Path) -> None:
     assert "CHANGES.md" not in {row["path"] for row in found if row["kind"] == "document"}  # it tells of the past
 
 
+TILL = "class Drawer:\n    def __init__(self, coins):\n        self.coins = coins\n\n    def open(self):\n        return self.coins\n"
+USES = "from shop.till import Drawer\n\n" + "".join(f"\n\ndef test_{number}():\n    assert Drawer(1).open() == 1\n" for number in range(22))
+NAMED = "from shop.till import Drawer\n\n\ndef test_opens_drawer():\n    assert Drawer(1).open() == 1\n"
+TILL_FILES = {"shop/__init__.py": "", "shop/till.py": TILL, "tests/test_a.py": USES, "tests/test_z.py": NAMED, "README.md": "# Shop\n\nCall `Drawer(coins)`.\n",
+              "pyproject.toml": "[tool.pytest.ini_options]\n"}
+
+
+def _review_of_till(folder: Path, till: str) -> list[dict[str, Any]]:
+    program.write(folder, TILL_FILES)
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    (folder / "shop/till.py").write_text(till)
+    found: list[dict[str, Any]] = json.loads(concord("diff", "--review", "--json", "--repo", folder).stdout)
+    return found
+
+
+def test_the_tests_that_are_named_after_the_class_of_a_changed_method_run_first(folder: Path) -> None:
+    found = _review_of_till(folder, TILL.replace("return self.coins", "return self.coins + 0"))
+    may_run = [row["qualified"] for row in found if row["change"] == "may run"]
+    assert (len(may_run), may_run[:2]) == (23, ["test_opens_drawer", "test_0"])
+    commands = [row["qualified"] for row in found if row["kind"] == "command"]
+    assert commands[0].startswith("pytest tests/test_z.py::test_opens_drawer tests/test_a.py::test_0 ")
+
+
 def test_without_a_test_that_runs_the_change_those_of_the_same_name(folder: Path) -> None:
     test = "import shop.desk\n\n\ndef test_desk():\n    assert getattr(shop.desk, 'id' + 'le')() == 0\n"
     program.write(folder, FILES | {"tests/test_desk.py": test})

@@ -22,9 +22,11 @@ from concordance.query.answers import split_key
 from concordance.query.index.graphs.device_code import device_words, selects_device
 from concordance.query.index.graphs.reachability import with_members
 from concordance.query.index.repository import Index
+from concordance.query.names.declarations import enclosing_class, with_counterparts
 from concordance.query.search.related_files import is_named_as_test, may_test, stem_of
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_DUNDER = re.compile(r"__\w+__")  # names that Python calls by itself, so no test is named after them
 _MIN_NAME = 3  # letters of a name that a test can be named after
 _LONGEST_NAME = 6  # words of a name that are compared
 _FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib", "main"))  # known by the names of their folders
@@ -55,21 +57,26 @@ class RankedTest(NamedTuple):
 
 
 class TestedSubject:
-    """A file, or symbols of it, that tests are ordered for."""
+    """Files, or symbols of them, that tests are ordered for."""
 
-    def __init__(self, index: Index, path: str, names: Iterable[tuple[str, str]], users: Iterable[int]) -> None:
+    def __init__(
+        self, index: Index, paths: Sequence[str], names: Iterable[tuple[str, str]], users: Iterable[int]
+    ) -> None:
         """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
         self._index = index
-        self._path, self._stem = path, file_words(path)
-        folder = path.rpartition("/")[0].rpartition("/")[2]
-        self._in_folder = _joined_words(f"{folder}_{self._stem}")  # test_FOLDER_STEM.py
-        self._words = frozenset(word for word in self._stem.split("_") if len(word) >= _MIN_NAME)
+        self._paths: dict[str, list[str]] = {}  # by what the name of a test file may say
+        stems = {file_words(path) for path in paths}
+        for path in paths:
+            stem, folder = file_words(path), path.rpartition("/")[0].rpartition("/")[2]
+            for words in {stem, _joined_words(f"{folder}_{stem}")}:  # test_FOLDER_STEM.py
+                self._paths.setdefault(words, []).append(path)
+        self._words = frozenset(word for stem in stems for word in stem.split("_") if len(word) >= _MIN_NAME)
         named = (_joined_words(name) for name, kind in names if kind in _NAMING_KINDS)
-        self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
+        self._names = frozenset(one for one in (*stems, *named) if len(one) >= _MIN_NAME)
         among_tests = [user for user in users if index.category_of(index.path_of(user)) == Category.TEST]
         index.read_keys(among_tests)
         self._users = {place for user in among_tests for place in _places_around(index, user)}
-        self.devices = device_words(index, path)  # of which a test that does not use it itself must name one
+        self.devices = _devices(index, paths)  # of which a test that does not use it itself must name one
 
     def rank(self, tests: Iterable[tuple[int, int]]) -> list[RankedTest]:
         """Return tests, given with their distances, most direct first, without those that cannot select its code."""
@@ -105,7 +112,7 @@ class TestedSubject:
         index = self._index
         path, key = index.path_of(test), index.key_of(test)
         is_direct = (path, key) in self._users
-        if file_words(path) in (self._stem, self._in_folder) and may_test(path, self._path):
+        if any(may_test(path, one) for one in self._paths.get(file_words(path), ())):
             return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
         if not self._names.isdisjoint(_runs(key)):
             return RankedTest(test, steps, Directness.NAMES, is_direct)
@@ -117,14 +124,35 @@ def file_subject(index: Index, file: File) -> TestedSubject:
     symbols = index.facts.symbols_in(file.path)
     users = _users(index, (index.facts.id(file.path), *(symbol.id for symbol in symbols)))
     return TestedSubject(
-        index, file.path, ((symbol.name, symbol.kind) for symbol in symbols if not symbol.parent_key), users
+        index, [file.path], ((symbol.name, symbol.kind) for symbol in symbols if not symbol.parent_key), users
     )
 
 
 def symbol_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubject:
     """Return symbols, all that a name may refer to, as one subject of tests."""
     users = _users(index, with_members(index, places))
-    return TestedSubject(index, places[0].path, ((symbol.name, symbol.kind) for symbol in places), users)
+    return TestedSubject(index, [places[0].path], ((symbol.name, symbol.kind) for symbol in places), users)
+
+
+def changed_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubject:
+    """Return changed symbols of any files as one subject of tests, with the classes of methods, which tests name."""
+    owners = {(place.path, place.parent_key): place for place in places if place.parent_key}
+    classes = [found for place in owners.values() if (found := enclosing_class(index, place)) is not None]
+    named = [*(place for place in places if not _DUNDER.fullmatch(place.name)), *classes]
+    users = _users(index, {place.id for place in (*with_counterparts(index, places), *classes)})
+    paths = list(dict.fromkeys(place.path for place in places))
+    return TestedSubject(index, paths, ((symbol.name, symbol.kind) for symbol in named), users)
+
+
+def _devices(index: Index, paths: Sequence[str]) -> frozenset[str]:
+    """Return the words of which a test must use one to select code of the files; none if any test may run some."""
+    found: set[str] = set()
+    for path in paths:
+        words = device_words(index, path)
+        if not words:
+            return words
+        found |= words
+    return frozenset(found)
 
 
 def _users(index: Index, ids: Iterable[int]) -> Iterable[int]:
