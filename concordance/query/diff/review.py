@@ -93,11 +93,22 @@ class Review(NamedTuple):
 class _ChangedName(NamedTuple):
     """A definition that was changed or removed: its name before, and its place in the store."""
 
-    name: str  # qualified, as users wrote it
+    name: str  # qualified, as users wrote it; the class of a constructor
+    now: str  # its name now, which links in the store name
     change: str
     path: str
     asked: str  # `path#key` in the store of what users name; "" if it is gone
     words: tuple[str, ...]  # how documents may name it, without confusing it with another definition
+    is_class: bool  # True if the constructor of the named class was changed
+
+    def described(self, name: str) -> str:
+        """Return a name of it, with how it was changed."""
+        clause = _CLAUSES[self.change]
+        if self.is_class:
+            clause = clause.replace("whose", "whose constructor's").replace("which", "whose constructor")
+        elif self.change == "renamed" and name == self.now:
+            clause += f" from {self.name}"
+        return f"{name}, {clause}"
 
 
 def build_review(index: Index, report: DiffReport, statements: list[ChangeRow], notes: list[str]) -> Review:
@@ -168,12 +179,14 @@ def _changed_names(index: Index, report: DiffReport) -> Iterator[_ChangedName]:
     for row in report.symbols:
         if row.change not in _ORDER:
             continue
-        place = _place_of(index, row)
-        place = class_of_constructor(index, place) if place is not None else None
-        old = row.why.removeprefix("from ") if row.change == "renamed" else row.qualified
+        own = _place_of(index, row)
+        place = class_of_constructor(index, own) if own is not None else None
+        is_class = place is not None and place != own
+        now = full_name(place) if place is not None and is_class else row.qualified
+        old = row.why.removeprefix("from ") if row.change == "renamed" else now
         asked = f"{place.path}#{place.key}" if place is not None else ""
         shown = display_name(index, place) if place is not None and row.change != "renamed" else old
-        name = _ChangedName(old, row.change, row.path, asked, _words(index, shown))
+        name = _ChangedName(old, now, row.change, row.path, asked, _words(index, shown), is_class)
         known = best.get((row.path, row.qualified))
         if known is None or _ORDER.index(row.change) < _ORDER.index(known.change):
             best[row.path, row.qualified] = name
@@ -200,24 +213,29 @@ def _references(index: Index, report: DiffReport, changed: list[_ChangedName], n
     found: list[ChangeRow] = []
     seen: set[tuple[object, ...]] = set()
     for one in changed:
-        rows: list[Row] = []
+        rows: list[tuple[Row, str]] = []
         if one.asked:
             answer = ask(index, "refs", one.asked, _MAX_REFERENCES)
-            rows += answer.rows
+            rows += ((row, one.now) for row in answer.rows)
             if answer.total > _MAX_REFERENCES:
                 notes.append(f"Of {answer.total:,} references to {one.name}, {_MAX_REFERENCES:,} were looked at.")
-        rows += _lines_naming(index, one) if one.change in ("removed", "renamed") else []
-        rows.sort(key=lambda row: (category_rank(index.category_of(str(row["path"]))), row["path"], row["line"]))
-        for row in rows:
+        if one.change in ("removed", "renamed"):
+            rows += ((row, one.name) for row in _lines_naming(index, one))
+        rows.sort(key=lambda row: _reference_order(index, row[0]))
+        for row, name in rows:
             path, line = str(row["path"]), int(str(row["line"]))
-            place = (path, line, one.name)
+            place = (path, line, name)
             if place in seen or any(first <= line <= last for first, last in inside.get(path, ())):
                 continue
             seen.add(place)
-            after = {"line": line, "of": one.name, "trust": row["trust"], "text": row["text"]}
-            why = f"{row['role']} of {one.name}, {_CLAUSES[one.change]}"
+            after = {"line": line, "of": name, "trust": row["trust"], "text": row["text"]}
+            why = f"{row['role']} of {one.described(name)}"
             found.append(ChangeRow("outside", "caller", path, str(row["scope"] or ""), None, after, why))
     return found
+
+
+def _reference_order(index: Index, row: Row) -> tuple[object, ...]:
+    return category_rank(index.category_of(str(row["path"]))), row["path"], row["line"]
 
 
 def _changed_ranges(report: DiffReport) -> dict[str, list[tuple[int, int]]]:
@@ -236,6 +254,8 @@ def _lines_naming(index: Index, changed: _ChangedName) -> Iterator[Row]:
     """Yield the lines of other files that name a definition which is gone: files that import its file, or that the
     linker knows no definition for."""
     last = re.split(r"\.|::", changed.name)[-1]
+    if _DUNDER.fullmatch(last):
+        return  # every class may have one
     language = index.language_of(changed.path) if changed.path in index.ids_by_path else ""
     if any(language in ("", place.language) for place in index.facts.symbols_named(last)):
         return  # another definition has the name, so a mention of it may mean that one
@@ -276,7 +296,7 @@ def _documents(index: Index, report: DiffReport, changed: list[_ChangedName]) ->
                 if shown == _MAX_MENTIONS or (word not in files and not _is_as_code(line, match)):
                     continue
                 shown += 1
-                what = f"{names[word].name}, {_CLAUSES[names[word].change]}" if word in names else f"the file {word}"
+                what = names[word].described(names[word].name) if word in names else f"the file {word}"
                 after = {"line": number, "of": names[word].name if word in names else word, "text": line.strip()}
                 yield ChangeRow("mentions", "document", path, "", None, after, f"mentions {what}")
                 break

@@ -95,6 +95,26 @@ def test_the_tests_that_are_named_after_the_class_of_a_changed_method_run_first(
     assert commands[0].startswith("pytest tests/test_z.py::test_opens_drawer tests/test_a.py::test_0 ")
 
 
+def test_references_of_a_changed_constructor_name_the_class(folder: Path) -> None:
+    found = _review_of_till(folder, TILL.replace("self.coins = coins", "self.coins = coins + 0"))
+    why = "Drawer, whose constructor's body changed"
+    of = {(row["path"], row["after"]["line"]): row["why"] for row in found if row["kind"] in ("caller", "document")}
+    assert of["tests/test_z.py", 1] == f"import of {why}"
+    assert of["tests/test_z.py", 5] == f"call of {why}"
+    assert of["README.md", 3] == f"mentions {why}"
+
+
+def test_a_line_with_the_new_name_of_what_was_renamed(folder: Path) -> None:
+    program.write(folder, {"shop/till.py": TILL, "shop/desk.py": "from shop.till import Drawer, Till\n"})
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    (folder / "shop/till.py").write_text(TILL.replace("Drawer", "Till"))
+    found = json.loads(concord("diff", "--review", "--json", "--repo", folder).stdout)
+    whys = [row["why"] for row in found if row["kind"] == "caller"]
+    assert whys == ["import of Till, which was renamed from Drawer", "mention of Drawer, which was renamed"]
+
+
 def test_without_a_test_that_runs_the_change_those_of_the_same_name(folder: Path) -> None:
     test = "import shop.desk\n\n\ndef test_desk():\n    assert getattr(shop.desk, 'id' + 'le')() == 0\n"
     program.write(folder, FILES | {"tests/test_desk.py": test})
