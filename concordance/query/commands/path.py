@@ -21,7 +21,7 @@ from concordance.facts.updates.reads import FILE_USES, shared_until
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paginate
 from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
-from concordance.query.index.graphs.reachability import functions_in, places, with_members
+from concordance.query.index.graphs.reachability import functions_in, may_run_on_instances, places, with_members
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 from concordance.query.names.references import uses_in_file
@@ -44,8 +44,6 @@ concord path Linear.forward linear --chains 3
 """
 ARGUMENT = "FROM TO..."
 OPTIONS = (Option("chains", "Show at most N chains, the shortest first.", int, 1, least=1),)
-# Python runs these on an object without naming them, but not on every object that has them.
-_RUN_ON_INSTANCES = frozenset(("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
 _COLUMNS = ("path", "line", "name", "how", "to", "trust", "by")
 
 
@@ -258,7 +256,7 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
         inside = [(spot, claim) for spot, claim in spots if own.start_line <= spot.line <= own.end_line]
     for spot, claim in inside[:1]:
         return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
-    if how == WAYS[EdgeKind.MAKES] and target.key.rpartition(".")[2] in _RUN_ON_INSTANCES:
+    if ways and may_run_on_instances(min(ways), target.key):
         how = "creates an object that may run"
         return PathStep(source, target, source.line, how, Trust.CANDIDATE.name.lower(), "special method")
     return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "one contains the other")

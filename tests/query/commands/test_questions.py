@@ -645,6 +645,8 @@ def test_a_special_method_that_no_text_names_may_run(tmp_path: Path) -> None:
         "web.py": "class Context:\n    def __enter__(self):\n        push()\n\n    def __exit__(self, *args):\n        pass\n\n\n"
         "def push():\n    pass\n",
         "app.py": "from web import Context\n\n\ndef make():\n    return Context()\n",
+        "test_app.py": "from app import make\nfrom web import Context\n\n\ndef test_make():\n    make()\n\n\n"
+        "def test_context():\n    Context()\n",
     }
     write(tmp_path, files)
     with concordance.open(tmp_path) as repository:
@@ -652,3 +654,8 @@ def test_a_special_method_that_no_text_names_may_run(tmp_path: Path) -> None:
         assert [(row["how"], row["trust"]) for row in rows] == [
             ("creates an object that may run", "candidate"), ("calls", "exact"),
         ]  # fmt: skip
+        whys = {row["name"]: row["why"] for row in repository.ask("tests", "push").rows}
+        assert whys == {
+            "test_make": "calls make, which may run Context.__enter__ → push",
+            "test_context": "creates an object that may run Context.__enter__ → push",
+        }

@@ -42,6 +42,8 @@ EDGE_VERBS = {
     EdgeKind.IMPORTS: "imports",
     EdgeKind.MENTIONS: "mentions",
 }
+# Python runs these on an object without naming them, but not on every object that has them.
+_RUN_ON_INSTANCES = frozenset(("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
 _CHAIN_LENGTH = 5  # names of a chain that are shown; a longer one is cut in the middle
 
 
@@ -258,14 +260,23 @@ def _chain(walk: GraphWalk, reached_at: int) -> list[tuple[int, int]]:
     return chain if len(chain) <= _CHAIN_LENGTH else [*chain[:2], (0, 0), *chain[-2:]]
 
 
+def may_run_on_instances(way: int, key: str) -> bool:
+    """True if an edge says that an object is created on which Python may run the method with this key."""
+    return way == EdgeKind.MAKES and key.rpartition(".")[2] in _RUN_ON_INSTANCES
+
+
 def _describe_chain(chain: list[tuple[int, int]], places: dict[int, SymbolPlace]) -> str:
     """Describe a chain: the first edge as a verb, followed by names."""
     if not chain:
         return "defined here"
-    names: list[str] = []
-    for identity, _ in chain:
+    found = last = ""
+    for identity, way in chain:
         place = places.get(identity)
         name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
-        if not names or names[-1] != name:
-            names.append(name)
-    return f"{EDGE_VERBS[EdgeKind(chain[0][1])]} {' → '.join(names)}"
+        may_run = place is not None and may_run_on_instances(way, place.key)
+        if not found:
+            found = f"{'creates an object that may run' if may_run else EDGE_VERBS[EdgeKind(way)]} {name}"
+        elif name != last:
+            found += f"{', which may run ' if may_run else ' → '}{name}"
+        last = name
+    return found
