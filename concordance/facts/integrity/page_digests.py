@@ -39,7 +39,8 @@ def hash_apart(path: str, page: int = 0) -> bytes:
     read, write = os.pipe()
     with open(read, "rb") as output:
         try:
-            actions = [(os.POSIX_SPAWN_DUP2, write, 1)]
+            silent = (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)  # a traceback would reach the user
+            actions = [(os.POSIX_SPAWN_DUP2, write, 1), silent]
             child = os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions)
         finally:
             os.close(write)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from concordance.base.errors import StoreBroken
-from concordance.facts.integrity import checksums
+from concordance.facts.integrity import checksums, page_digests
 from concordance.facts.read import Facts
 from tests.support.program import build, write
 
@@ -53,3 +53,9 @@ def test_a_flipped_bit_is_found(tmp_path: Path) -> None:
     database.write_bytes(data)
     with pytest.raises(StoreBroken, match=r"1 of .* pages do not match their checksums"):
         Facts(str(database.parent))
+
+
+def test_a_database_that_vanishes_is_an_error_without_a_traceback(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(OSError, match="could not be hashed"):
+        page_digests.hash_apart(str(tmp_path / "index.db"))
+    assert capfd.readouterr() == ("", "")
