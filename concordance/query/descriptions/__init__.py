@@ -22,7 +22,7 @@ from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions import overloads
 from concordance.query.descriptions.conventional_documents import describe_changes, describe_licence, is_licence
 from concordance.query.descriptions.definitions import (
-    defines_most,
+    defines_much,
     definition_summary,
     help_text,
     implementation_summary,
@@ -96,7 +96,7 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
         return []
     if documented := quote_documentation(index, file.path):
         return documented
-    passes_on = is_package_file(file) and not defines_most(facts) and reexport_summary(index, file, facts)
+    passes_on = is_package_file(file) and not defines_much(facts) and reexport_summary(index, file, facts)
     aside = file.category == Category.TEST or passes_on
     main = None if aside else main_definition(index, file, facts)
     if file.category == Category.TEST:  # a class that is named like its file stands for all tests in it

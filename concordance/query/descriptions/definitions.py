@@ -174,7 +174,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     if not groups or not heavy or is_package_file(file):
         own = 2 * sum(len(group[2]) for group in heavy)
         reexports = reexport_summary(index, file, facts, own)
-        if reexports and not defines_most(facts):
+        if reexports and not defines_much(facts):
             return reexports
     if (
         language_of(file.language).has_prototypes
@@ -204,7 +204,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     return [*found, *(["; ", *reexports] if reexports else [])]
 
 
-def defines_most(facts: FileOutline) -> bool:
+def defines_much(facts: FileOutline) -> bool:
     """True if classes and functions of its own fill more than a third of a file."""
     own = (symbol for _, symbol in top_level_symbols(facts) if symbol.kind in _WHOLE and symbol.parent < 0)
     lines = {line for symbol in own for line in range(symbol.start_line, symbol.end_line + 1)}
