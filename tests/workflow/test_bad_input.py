@@ -313,17 +313,25 @@ def is_reading(folder: Path) -> bool:
         return False
 
 
+def long(folder: Path, functions: int) -> Path:
+    """Add a file whose reading outlasts that of all others, so that a build is still at it when the test looks."""
+    write(folder, {"long.py": "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(functions))})
+    age(folder)
+    return folder / "long.py"
+
+
 def test_a_worker_killed_in_the_middle(folder: Path) -> None:
     crowd(folder, 500, 60)
+    long(folder, 20_000)
     started = program.started("build", folder, "--jobs", "2")
     program.wait_for(lambda: is_reading(folder))
     os.kill(workers(started)[0], signal.SIGKILL)
     _, err = started.communicate(timeout=100)
     assert started.returncode == 0, err
-    said = r"a worker was killed while reading part\d+/m\d+\.py; reading \d+ files? in progress again, one by one\n"
+    said = r"a worker was killed while reading (long|part\d+/m\d+)\.py; reading \d+ files? in progress again, one by one\n"
     assert re.fullmatch(said, err)
     found = ledger(folder)
-    assert len(found) == 500
+    assert len(found) == 501
     assert not [file for file in found.values() if file.skip]
     program.wait_for(lambda: program.processes(started.pid) == [], 60)
 
@@ -336,7 +344,8 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     build(folder)
     before = dump(folder)
     crowd(folder, 400, 60)
-    started = program.started("build", folder)
+    endless = long(folder, 200_000)
+    started = program.started("build", folder, "--jobs", "2")
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, signal.SIGINT)
     out, err = started.communicate(timeout=120)
@@ -346,6 +355,7 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     program.wait_for(lambda: program.processes(started.pid) == [], 60)
     assert dump(folder) == before
     assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=folder)] == ["first"]
+    endless.unlink()
     summary = Build(str(folder), Config(jobs=2)).run()
     assert summary.files == 401
     assert summary.cached > 30
@@ -355,9 +365,10 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
 def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signal.Signals) -> None:
     """It ends with its workers; it leaves nothing behind if it can clean up, and otherwise the next build cleans up."""
     crowd(folder, 400, 60)
+    endless = long(folder, 200_000)
     own = tmp_path / "temporary"
     own.mkdir()
-    started = program.started("build", folder, env={"TMPDIR": str(own)})
+    started = program.started("build", folder, "--jobs", "2", env={"TMPDIR": str(own)})
     program.wait_for(lambda: is_reading(folder))
     os.killpg(started.pid, sent) if sent is signal.SIGINT else os.kill(started.pid, sent)
     _, err = started.communicate(timeout=120)
@@ -372,6 +383,7 @@ def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signa
         assert err.strip() == "concord: stopped; the last complete store is unchanged, and files read so far are cached"
         assert not list((folder / ".concordance").glob("*.new*"))
         assert not list(own.iterdir())
+    endless.unlink()
     summary = build(folder, "--no-book", env={"TMPDIR": str(own)})
     assert summary["files"] == 400
     assert summary["cached"] > 30

@@ -127,7 +127,8 @@ def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead 
     if named:
         return named[0]
     classes = [symbol for symbol in rows if symbol.kind != Kind.FUNCTION]
-    objects = [symbol for symbol in every if symbol.key in _objects(facts)]
+    owners = _objects(facts)
+    objects = [symbol for symbol in every if symbol.key in owners]
     if len(objects) == 1 and not classes:
         return objects[0]
     if len(classes) == 1 and classes[0].end_line - classes[0].start_line > 0.5 * facts.metrics.lines:
