@@ -27,6 +27,7 @@ from bench import (
     editor,
     edits,
     falsify,
+    growth,
     hostile,
     judged,
     kills,
@@ -157,7 +158,7 @@ def latency(root: Path, name: str) -> None:
 
 # What is measured by itself, by the word that asks for it.
 ALONE = {
-    "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main, "switch": switch.main, "scale": scale.main,
+    "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main, "switch": switch.main, "scale": scale.main, "growth": growth.main,
     "site": site.main, "editor": editor.main, "session": session.main, "reports": reports.main, "locate": locate.main, "judged": judged.main, "public": publicnames.main, "bridges": bridges.main,
     "operators": operators.main, "updates": updates.main, "memory": memory.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main, "workspace": workspace.main,
 }  # fmt: skip

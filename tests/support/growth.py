@@ -1,0 +1,126 @@
+"""Repositories that are large in one dimension, as generated, vendored and very old ones are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Files = dict[str, str]
+
+
+def _lines(count: int, line: str) -> str:
+    return "".join(line.format(n=number, m=number + 1) for number in range(count))
+
+
+def _each(count: int, path: str, text: str) -> Files:
+    return {path.format(n=number, m=number + 1): text.format(n=number, m=number + 1) for number in range(count)}
+
+
+SHAPES: dict[str, Callable[[int], Files]] = {
+    # Python, one file
+    "functions": lambda n: {"a.py": _lines(n, "def f{n}(x):\n    return x\n")},
+    "classes": lambda n: {"a.py": _lines(n, "class C{n}:\n    def run(self):\n        return {n}\n")},
+    "methods": lambda n: {"a.py": "class C:\n" + _lines(n, "    def m{n}(self):\n        return self.m{m}()\n")},
+    "overloads": lambda n: {"a.py": _lines(n, "def f(x={n}):\n    return x\n"), "b.py": "from a import f\nf()\n"},
+    "calls": lambda n: {"a.py": "def f(x):\n    return x\n" + _lines(n, "f({n})\n")},
+    "calls of a method": lambda n: {"a.py": "class C:\n    def m(self): pass\nc = C()\n" + _lines(n, "c.m()\n")},
+    "statements in a function": lambda n: {"a.py": "def f(x):\n" + _lines(n, "    x = g(x)\n") + "def g(x): return x\n"},
+    "variables": lambda n: {"a.py": "x0 = 1\n" + _lines(n, "x{m} = x{n}\n")},
+    "one variable": lambda n: {"a.py": _lines(n, "x = {n}\n") + "print(x)\n"},
+    "fields": lambda n: {"a.py": "class C:\n    def __init__(self):\n" + _lines(n, "        self.f{n} = {n}\n")},
+    "a chain of bases": lambda n: {"a.py": "class C0:\n    def m(self): pass\n" + _lines(n, "class C{m}(C{n}): pass\n") + f"C{n}().m()\n"},
+    "subclasses": lambda n: {"a.py": "class B:\n    def m(self): pass\n" + _lines(n, "class C{n}(B):\n    def m(self): pass\n")},
+    "bases": lambda n: {"a.py": _lines(n, "class B{n}:\n    def m{n}(self): pass\n") + "class C(" + _lines(n, "B{n}, ") + "): pass\nC().m0()\n"},
+    "a chain of calls": lambda n: {"a.py": _lines(n, "def f{n}():\n    return f{m}()\n")},
+    "branches": lambda n: {"a.py": "def f(x):\n" + _lines(n, "    if x == {n}:\n        return g{n}()\n")},
+    "elif": lambda n: {"a.py": "def f(x):\n    if x: pass\n" + _lines(n, "    elif x == {n}:\n        return g()\n")},
+    "one expression": lambda n: {"a.py": "x = " + _lines(n, "a{n} + ") + "1\n"},
+    "one list": lambda n: {"a.py": "x = [" + _lines(n, "'s{n}', ") + "]\n"},
+    "one dict": lambda n: {"a.py": "x = {" + _lines(n, "'s{n}': f{n}, ") + "}\n" + _lines(n, "def f{n}(): pass\n")},
+    "chained attributes": lambda n: {"a.py": "import b\nb" + _lines(n, ".m({n})") + "\n", "b.py": "def m(x): pass\n"},
+    "imports": lambda n: {"a.py": _lines(n, "import m{n}\n"), **_each(n, "m{n}.py", "x = {n}\n")},
+    "comments": lambda n: {"a.py": _lines(n, "# TODO: comment {n}\n")},
+    "todo": lambda n: {"a.py": _lines(n, "def f{n}():\n    # FIXME(me): later {n}\n    pass\n")},
+    "decorators": lambda n: {"a.py": "def d(f): return f\n" + _lines(n, "@d\ndef f{n}(): pass\n")},
+    "exports": lambda n: {"a.py": "__all__ = [" + _lines(n, "'f{n}', ") + "]\n" + _lines(n, "def f{n}(): pass\n"), "b.py": "from a import *\nf1()\n"},
+    "tests": lambda n: {"a.py": "def f(): pass\n", "test_a.py": "from a import f\n" + _lines(n, "def test_{n}():\n    assert f() is None\n")},
+    "test classes": lambda n: {"a.py": "def f(): pass\n", "test_a.py": "from a import f\n" + _lines(n, "class Test{n}:\n    def test_{n}(self):\n        assert f() is None\n")},
+    "parameters": lambda n: {"a.py": "def f(" + _lines(n, "p{n}=0, ") + "): pass\n"},
+    "command options": lambda n: {"a.py": "import argparse\np = argparse.ArgumentParser()\n" + _lines(n, "p.add_argument('--o{n}', help='the option {n}')\n")},
+    "a long line": lambda n: {"a.py": "x = '" + "a" * (100 * n) + "'\n"},
+    "a docstring": lambda n: {"a.py": '"""A module.\n\n' + _lines(n, "Line {n} about `f{n}`.\n") + '"""\n'},
+    # Python, many files
+    "files": lambda n: _each(n, "m{n}.py", "import os\ndef f{n}():\n    return os.path\n"),
+    "files that import all": lambda n: {**_each(n, "m{n}.py", "from hub import f\ndef g{n}():\n    return f()\n"), "hub.py": "def f(): pass\n"},
+    "same names": lambda n: _each(n, "d{n}/util.py", "def helper():\n    return run()\ndef run(): pass\n"),
+    "unknown methods": lambda n: _each(n, "d{n}/util.py", "class C{n}:\n    def run(self, x):\n        return x.run(self)\n"),
+    "folders": lambda n: _each(n, "d{n}/__init__.py", "x = {n}\n"),
+    "deep folders": lambda n: {"/".join(f"d{k}" for k in range(min(n, 300) // 4)) + "/a.py": "x = 1\n"},
+    "a chain of imports": lambda n: {**_each(n, "m{n}.py", "from m{m} import f\ndef g{n}():\n    return f()\n"), f"m{n}.py": "def f(): pass\n"},
+    "star imports": lambda n: {**_each(n, "m{n}.py", "from m{m} import *\n"), f"m{n}.py": "def f(): pass\n", "a.py": "from m0 import f\nf()\n"},
+    "an import cycle": lambda n: {**_each(n, "m{n}.py", "from m{m} import f\ndef g{n}():\n    return f()\n"), f"m{n}.py": "from m0 import f\n"},
+    "test files": lambda n: {"a.py": "def f(): pass\n", **_each(n, "tests/test_{n}.py", "from a import f\ndef test_{n}():\n    assert f() is None\n")},
+    # C and C++
+    "C functions": lambda n: {"a.c": _lines(n, "int f{n}(int x) {{ return f{m}(x); }}\n")},
+    "C prototypes": lambda n: {"a.h": _lines(n, "int f{n}(int x);\n"), "a.c": '#include "a.h"\n' + _lines(n, "int f{n}(int x) {{ return x; }}\n")},
+    "macros": lambda n: {"a.h": "#define M0 1\n" + _lines(n, "#define M{m} (M{n} + 1)\n"), "a.c": '#include "a.h"\nint x = M' + str(n) + ";\n"},
+    "conditions": lambda n: {"a.c": _lines(n, "#ifdef X{n}\nint f{n}(void);\n#endif\n")},
+    "nested conditions": lambda n: {"a.c": _lines(min(n, 4000), "#ifdef X{n}\n") + "int f(void);\n" + "#endif\n" * min(n, 4000)},
+    "else conditions": lambda n: {"a.c": "#if A\n" + _lines(n, "#elif X{n}\nint f{n}(void);\n") + "#endif\n"},
+    "enumerators": lambda n: {"a.h": "enum E {\n" + _lines(n, "  E{n},\n") + "};\n", "a.c": '#include "a.h"\nint f(int x) { switch (x) {\n' + _lines(n, "case E{n}: return {n};\n") + "}\nreturn 0; }\n"},
+    "structs": lambda n: {"a.h": _lines(n, "struct S{n} {{ int a; struct S{m} *next; }};\n")},
+    "struct fields": lambda n: {"a.h": "struct S {\n" + _lines(n, "  int f{n};\n") + "};\n", "a.c": '#include "a.h"\nint f(struct S *s) {\n' + _lines(n, "  s->f{n} = 1;\n") + "return 0; }\n"},
+    "C++ overloads": lambda n: {"a.cpp": _lines(n, "struct T{n} {{}};\n") + _lines(n, "int f(T{n} x) {{ return {n}; }}\n") + "int g() { return f(T0{}); }\n"},
+    "C++ methods": lambda n: {"a.h": "class C {\n public:\n" + _lines(n, "  int m{n}();\n") + "};\n", "a.cpp": '#include "a.h"\n' + _lines(n, "int C::m{n}() {{ return m{m}(); }}\n")},
+    "C++ templates": lambda n: {"a.cpp": _lines(n, "template <typename T> struct S{n} {{ T x; S{m}<T>* y; }};\n")},
+    "specialisations": lambda n: {"a.cpp": "template <int N> struct S;\n" + _lines(n, "template <> struct S<{n}> {{ int x; }};\n")},
+    "namespaces": lambda n: {"a.cpp": _lines(n, "namespace n{n} {{ int f(); }}\n")},
+    "using": lambda n: {"a.cpp": _lines(n, "namespace n{n} {{ int f{n}(); }}\n") + _lines(n, "using namespace n{n};\n") + "int g() { return f0(); }\n"},
+    "a chain of headers": lambda n: {**_each(n, "h{n}.h", '#include "h{m}.h"\nint f{n}(void);\n'), f"h{n}.h": "int g(void);\n", "a.c": '#include "h0.h"\nint main(void) { return g(); }\n'},
+    "includes": lambda n: {**_each(n, "h{n}.h", "int f{n}(void);\n"), "a.c": _lines(n, '#include "h{n}.h"\n') + "int main(void) { return f0(); }\n"},
+    "includers": lambda n: {"h.h": "int f(void);\n", **_each(n, "a{n}.c", '#include "h.h"\nint g{n}(void) {{ return f(); }}\n')},
+    "googletests": lambda n: {"a.h": "int f();\n", "a_test.cpp": '#include <gtest/gtest.h>\n#include "a.h"\n' + _lines(n, "TEST(A, T{n}) {{ EXPECT_EQ(f(), {n}); }}\n")},
+    "broken code": lambda n: {"a.cpp": _lines(n, "int f{n}( {{ return }};\n")},
+    "unclosed braces": lambda n: {"a.c": _lines(n, "int f{n}(void) {{\n")},
+    "an initialiser": lambda n: {"a.c": "static const int t[] = {\n" + _lines(n, "  {n}, 0x{n},\n") + "};\n"},
+    # Other languages
+    "Go functions": lambda n: {"go.mod": "module m\n", "a.go": "package a\n" + _lines(n, "func F{n}() int {{ return F{m}() }}\n")},
+    "Go methods": lambda n: {"go.mod": "module m\n", "a.go": "package a\ntype T struct{}\n" + _lines(n, "func (t *T) M{n}() int {{ return t.M{m}() }}\n")},
+    "Rust functions": lambda n: {"Cargo.toml": '[package]\nname = "m"\n', "src/lib.rs": _lines(n, "pub fn f{n}() -> i32 {{ f{m}() }}\n")},
+    "Rust implementations": lambda n: {"Cargo.toml": '[package]\nname = "m"\n', "src/lib.rs": "pub trait T { fn go(&self); }\n" + _lines(n, "pub struct S{n};\nimpl T for S{n} {{ fn go(&self) {{}} }}\n")},
+    "Java methods": lambda n: {"A.java": "package a;\npublic class A {\n" + _lines(n, "  public int m{n}() {{ return m{m}(); }}\n") + "}\n"},
+    "TypeScript functions": lambda n: {"package.json": '{"name": "m"}', "a.ts": _lines(n, "export function f{n}(x: number) {{ return f{m}(x); }}\n")},
+    "TypeScript types": lambda n: {"package.json": '{"name": "m"}', "a.ts": _lines(n, "export interface I{m} extends I{n} {{ a{n}: string }}\n")},
+    "JavaScript object": lambda n: {"package.json": '{"name": "m"}', "a.js": "module.exports = {\n" + _lines(n, "  f{n}: function () {{ return {n} }},\n") + "}\n"},
+    "minified JavaScript": lambda n: {"package.json": '{"name": "m"}', "a.js": _lines(n, "function f{n}(a){{return a+f{m}(a)}};")},
+    "CUDA kernels": lambda n: {"a.cu": _lines(n, "__global__ void k{n}(float* x) {{ x[0] = {n}; }}\nvoid l{n}(float* x) {{ k{n}<<<1, 1>>>(x); }}\n")},
+    "shell": lambda n: {"a.sh": _lines(n, "f{n}() {{ echo {n}; }}\nf{n}\n")},
+    # Documents and settings
+    "headings": lambda n: {"a.md": _lines(n, "# Heading {n}\n\nSome text about `f{n}`.\n\n")},
+    "links": lambda n: {"a.md": _lines(n, "See [f{n}](m.py#L{n}) and `m.py`.\n\n"), "m.py": _lines(n, "def f{n}(): pass\n")},
+    "a list": lambda n: {"a.md": _lines(n, "- item {n}\n")},
+    "a nested list": lambda n: {"a.md": "".join("  " * (k % 60) + f"- item {k}\n" for k in range(n))},
+    "a table": lambda n: {"a.md": "| a | b |\n|---|---|\n" + _lines(n, "| {n} | `f{n}` |\n")},
+    "emphasis": lambda n: {"a.md": "*a **b " * n + "\n"},
+    "brackets": lambda n: {"a.md": "[" * n + "a" + "]" * n + "\n"},
+    "quotes": lambda n: {"a.md": "> " * min(n, 3000) + "a\n"},
+    "an RST document": lambda n: {"a.rst": _lines(n, "Heading {n}\n===========\n\nSee :func:`f{n}`.\n\n")},
+    "YAML": lambda n: {"a.yaml": _lines(n, "k{n}:\n  a: {n}\n  b: [x, y]\n")},
+    "JSON": lambda n: {"a.json": "{" + _lines(n, '"k{n}": {{"a": {n}}},\n') + '"z": 1}'},
+    "nested JSON": lambda n: {"a.json": "[" * n + "]" * n},
+    "TOML": lambda n: {"pyproject.toml": '[project]\nname = "m"\n' + _lines(n, "[tool.t{n}]\na = {n}\n")},
+    "CMake": lambda n: {"CMakeLists.txt": _lines(n, "add_library(t{n} a{n}.c)\ntarget_link_libraries(t{n} t{m})\n"), **_each(n, "a{n}.c", "int f{n}(void) {{ return 0; }}\n")},
+    "Make": lambda n: {"Makefile": _lines(n, "t{n}: t{m}\n\techo {n}\n")},
+    "Bazel": lambda n: {"BUILD": _lines(n, 'cc_library(name = "t{n}", srcs = ["a{n}.c"], deps = [":t{m}"])\n')},
+    "workflow": lambda n: {".github/workflows/a.yml": "on: push\njobs:\n" + _lines(n, "  j{n}:\n    runs-on: x\n    steps:\n      - run: python m{n}.py\n")},
+    "HTML": lambda n: {"a.html": "<div>" * n + "x" + "</div>" * n},
+    "SQL": lambda n: {"a.sql": _lines(n, "CREATE TABLE t{n} (id int REFERENCES t{m}(id));\n")},
+    "protobuf": lambda n: {"a.proto": 'syntax = "proto3";\n' + _lines(n, "message M{n} {{ M{m} next = 1; }}\n")},
+    "notebook": lambda n: {"a.ipynb": '{"cells": [' + ",".join(f'{{"cell_type": "code", "source": ["x{k} = {k}\\n"], "outputs": [], "metadata": {{}}, "execution_count": 1}}' for k in range(n)) + '], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'},
+    "plain text": lambda n: {"a.txt": _lines(n, "Line {n} about a.txt and m{n}.py\n")},
+    "opening brackets": lambda n: {"a.py": "(" * n, "a.js": "(" * n, "a.c": "(" * n, "a.rs": "(" * n},
+    "nested functions": lambda n: {"a.py": "".join(" " * k + f"def f{k}():\n" for k in range(min(n // 10, 400))) + " " * min(n // 10, 400) + "pass\n"},
+    "nested calls": lambda n: {"a.py": "x = " + "f(" * min(n, 2000) + ")" * min(n, 2000) + "\n"},
+    "nested blocks": lambda n: {"a.c": "void f(void) " + "{" * n + "}" * n + "\n"},
+    "nested parentheses in C++": lambda n: {"a.cpp": "int x = " + "(" * n + "1" + ")" * n + ";\n"},
+    "template arguments": lambda n: {"a.cpp": "int x = " + "A<" * n + "int" + ">" * n + "::x;\n"},
+}  # fmt: skip
