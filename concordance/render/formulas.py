@@ -31,6 +31,7 @@ _ATTRIBUTES = frozenset(
      "maxsize", "notation")
 )  # fmt: skip
 _VALUE = re.compile(r"[\w.+% -]{0,40}")
+_ESCAPED = re.compile(r"\\([_%&#${} ])")  # what TeX wants escaped in `\text{…}`
 _ENVIRONMENTS = re.compile(r"\\(begin|end)\{(?:align|aligned|gather|gathered|eqnarray|equation|multline)\*?\}")
 _ERRORS = tuple(one for one in vars(exceptions or re).values() if isinstance(one, type) and issubclass(one, Exception))
 
@@ -60,7 +61,11 @@ def _write(element: Element, depth: int) -> str:
     given = [(key, value) for key, value in element.attrib.items() if key in _ATTRIBUTES and _VALUE.fullmatch(value)]
     inside = "".join(_write(child, depth + 1) for child in element)
     text = unescape(element.text or "").strip("\n")
-    if name != "mtext" and ("\\" in text or text == "&"):
+    if name == "mtext":
+        plain, text = _ESCAPED.sub("", text), _ESCAPED.sub(r"\1", text)
+        if "\\" in plain or "$" in plain:  # a command or a formula inside `\text{…}`, which the library garbles
+            raise _UnknownMarkupError
+    elif "\\" in text or text == "&":
         raise _UnknownMarkupError
     attributes = "".join(f' {key}="{value}"' for key, value in given)
     return f"<{name}{attributes}>{escape(escape_hidden(text), False)}{inside}</{name}>"
