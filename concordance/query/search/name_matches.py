@@ -40,7 +40,6 @@ _CHANGE = 3  # words, or parts of them, of a question that may describe a change
 NAME_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 _INTERNAL = re.compile(r"(?:^|\.)(?:_?details?_?|_?internal|_?impl)\.")  # scopes that C++ keeps from its users
-_HOW = re.compile(r"(?:how|what|why|where|when|which)\b", re.IGNORECASE)
 _TOPIC = re.compile(r"[a-z][\w-]*(?:\([\w/,-]+\))?!?: +\w+ ")  # "api: implement …", as many commit messages begin
 _FILLERS = frozenset(
     ("a", "an", "the", "of", "to", "in", "on", "for", "and", "or", "is", "are", "do", "does", "did", "by", "with",
@@ -68,7 +67,7 @@ _CATEGORIES: dict[str, float] = {
 }  # fmt: skip
 _NOT_IMPORTED = 0.87  # public, but without a name that users import, in a language whose definitions have such names
 _PRIVATE, _LOCAL, _DECLARED = 0.85, 0.5, 0.8  # private; private inside another definition; only declared
-_EXPLAINS = 1.15  # a document, if the question asks how or why
+_EXPLAINS = 1.3  # a document, if the question asks how or why
 _CENTRAL = 0.15  # bonus of the most central file
 _DEPTH, _DOCUMENT_DEPTH = 0.985, 0.93  # for each folder around a file or folder; around a document
 _INSTEAD = 0.85  # a definition with this share of the score of its file is shown instead of the file
@@ -106,7 +105,7 @@ class QuestionWords:
         words = re.findall(r"\w+", question)
         words = [word for word in words if len(word) > 1 or word.isupper()] or words
         self.typed = [word for word in words if word.lower() not in _FILLERS] or words
-        self.is_asking = bool(_HOW.match(question))
+        self.is_asking = ranking.is_asking(question)
         self.wants_tests = "test" in question.lower()
         self._known: dict[str, dict[str, float]] = {}
         self._joined = stem("".join(self.typed).lower())
@@ -279,7 +278,7 @@ class _Matcher:
         points = max(self.words.points(name, "", folders), self.words.points(title, "", path))
         category = Category.SOURCE if is_folder else self.index.category_of(path)
         kind = FOLDER if is_folder else FILE
-        depth = _DOCUMENT_DEPTH if category == Category.DOCUMENTATION else _DEPTH
+        depth = _DOCUMENT_DEPTH if category == Category.DOCUMENTATION and not self.words.is_asking else _DEPTH
         score = points * self._kind_factor(kind, category, path) * depth ** path.count("/")
         self._add(SearchResult(path, line or 1, "", kind, score, ""))
 

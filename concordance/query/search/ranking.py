@@ -54,6 +54,8 @@ CATEGORY_WEIGHT: dict[str, float] = {
 }  # fmt: skip
 _QUOTING = frozenset((Category.DOCUMENTATION, Category.DATA))  # prose: a changelog has the words of every change
 _TEST = re.compile(r"(?:^|[\W_])(?:unit|e2e)?tests?(?:ing)?(?:$|[\W_])", re.IGNORECASE)
+_ASKS = re.compile(r"(?:how|what|why|where|when|which)\b", re.IGNORECASE)
+_EXPLAINS = 0.9  # weight of documents for a question, which they often answer
 _DOT = re.compile(r"\b([A-Za-z_]\w*)(?:\.|::|#)([A-Za-z_]\w*)\b")
 _WORD = re.compile(r"\w+")
 
@@ -74,6 +76,7 @@ class SearchQuery(NamedTuple):
     weight: dict[str, float]
     folder: str
     tests: bool  # True if it asks for tests
+    asks: bool  # True if it is a question, such as "how does X work"
 
 
 def parse_question(question: str, folder: str, words: WordNormalizer) -> SearchQuery:
@@ -87,7 +90,12 @@ def parse_question(question: str, folder: str, words: WordNormalizer) -> SearchQ
     fillers = _change_request_stems()
     weight = {w: n**0.5 * (_CHANGE_WEIGHT if w in fillers else 1.0) / (1 + first[w] / _DECAY) for w, n in times.items()}
     tests = bool(_TEST.search(folder)) or (bool(_TEST.search(question)) and len(question.split()) <= 8)
-    return SearchQuery(question, found, weight, folder, tests)
+    return SearchQuery(question, found, weight, folder, tests, is_asking(question))
+
+
+def is_asking(question: str) -> bool:
+    """True if a question begins with how, what, why and so on."""
+    return bool(_ASKS.match(question))
 
 
 def is_about_change(words: Iterable[str]) -> bool:
@@ -169,6 +177,8 @@ class _Scorer:
         """Return the weight of a category; a file that contains almost the whole question counts fully, unless it is
         prose."""
         factor = CATEGORY_WEIGHT[purpose]
+        if self.question.asks and purpose == Category.DOCUMENTATION:
+            factor = _EXPLAINS
         if self.question.tests:
             factor = 1.0 if purpose == Category.TEST else factor * CATEGORY_WEIGHT[Category.TEST]
         return factor if purpose in _QUOTING else factor + (1 - factor) * min(1.0, max(0.0, (coverage - 0.2) / 0.4))

@@ -205,6 +205,17 @@ def test_folders_and_documents_are_results_of_their_kind(repository: Repository)
     assert next((row["path"], row["kind"]) for row in repository.search("guide")) == ("docs/guide.md", "file")
 
 
+def test_a_question_is_answered_by_documents_first(tmp_path: Path) -> None:
+    files = {
+        "engine/autograd.py": '"""Records operations."""\n\n\ndef record(operation):\n    return operation\n',
+        "docs/notes/autograd.md": "# Autograd mechanics\n\nHow autograd works: it records operations, and plays them back.\n",
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        assert repository.search("autograd")[0]["path"] == "engine/autograd.py"
+        assert repository.search("how does autograd work")[0]["path"] == "docs/notes/autograd.md"
+
+
 def test_nothing_is_listed_twice(repository: Repository) -> None:
     for question in ("pool", "DataLoader", "max_pool", "window", "pkg.pool.max_pool"):
         rows = repository.search(question)
