@@ -2,7 +2,8 @@
 
 In: the names or files where a chain begins and ends. Out: `PathStep`s over calls, imports and bridges. The search
 begins at the end, because the store indexes uses by their target. Among equally short chains, those through source
-files that others use most come first, so that the answer does not depend on the order in which files were read.
+files near the end come first, then those through files that others use most, so that the answer does not depend on the
+order in which files were read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
 from concordance.base.model import Category, File, Trust
+from concordance.base.paths import parent_folders
 from concordance.facts.links.graph import EdgeKind, LinkGraph
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.delta import Aspect
@@ -133,7 +135,7 @@ def find_chains(index: Index, begins: Collection[int], ends: Collection[int], li
         found = search.chains() if search.meets() else None
         looked, whole = looked + search.edges_visited, whole and search.whole
         if found is not None:
-            rows = [_steps(index, chain) for chain in islice(_sort_chains(index, found, begins), limit)]
+            rows = [_steps(index, chain) for chain in islice(_sort_chains(index, found, begins, ends), limit)]
             return PathSearch(rows, looked, whole, note)
     return PathSearch([], looked, whole, note)
 
@@ -212,15 +214,19 @@ def graph_of_targets(index: Index) -> LinkGraph:
     return index.graph.reversed()
 
 
-def _sort_chains(index: Index, result: _SearchResult, begins: Collection[int]) -> Iterator[list[int]]:
-    """Yield the shortest chains: through source files before others, then by rank, path and key."""
+def _sort_chains(
+    index: Index, result: _SearchResult, begins: Collection[int], ends: Collection[int]
+) -> Iterator[list[int]]:
+    """Yield the shortest chains: through source files first, then by nearness to the end, rank, path and key."""
     distance, following = result
     met = [one for one in begins if one in distance]
     least = min(distance[one] for one in met)
+    near = {folder for node in ends for folder in parent_folders(index.path_of(node))}
 
-    def key(node: int) -> tuple[bool, float, str, str]:
+    def key(node: int) -> tuple[bool, int, float, str, str]:
         path = index.path_of(node)
-        return index.category_of(path) != Category.SOURCE, -index.ranks.get(path, 0.0), path, index.keys[node]
+        shared = sum(folder in near for folder in parent_folders(path))
+        return index.category_of(path) != Category.SOURCE, -shared, -index.ranks.get(path, 0.0), path, index.keys[node]
 
     def on(chain: list[int]) -> Iterator[list[int]]:
         if not distance[chain[-1]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import concordance
 from concordance.facts.links.graph import EdgeKind, LinkGraph, edge, join_graph, pack_edges
 from concordance.query.commands import path
+from tests.support.program import write
 
 
 def _chains(graph: LinkGraph, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind) -> set[tuple[int, ...]]:
@@ -43,3 +46,17 @@ def test_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
             assert _chains(graph, begins, ends, first_other) == one
             connected += bool(one)
     assert connected > 100
+
+
+def test_of_equally_short_chains_the_one_near_the_end_comes_first(tmp_path: Path) -> None:
+    files = {
+        "app.py": "from far.hack import run as hack\nfrom core.native.linear import run\n\n\ndef main():\n    hack()\n    run()\n",
+        "far/hack.py": "from core.native.kernels import kernel\n\n\ndef run():\n    kernel()\n",
+        "core/native/linear.py": "from core.native.kernels import kernel\n\n\ndef run():\n    kernel()\n",
+        "core/native/kernels.py": "def kernel():\n    pass\n",
+        "users.py": "from far.hack import run\n\nrun()\n",  # so that more files use the other one
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        rows = repository.path("app.py core/native/kernels.py")
+    assert [row["path"] for row in rows] == ["app.py", "core/native/linear.py"]
