@@ -23,7 +23,7 @@ _TOOL_LINE = re.compile(  # instructions to tools, and lists of owners
     r"jshint |clang-(?:format|tidy)|type:\s*+ignore|go:[a-z]|\+build |@ts-|prettier-ignore|istanbul |shellcheck |"
     r"nolint|iwyu |hadolint|yaml-language-server|yamllint|pragma:|c?spell-?check|cython:|distutils:|syntax=|nosec|"
     r"owner\(s\)|(?:begin|end) ?repeat|#\w++ ?=|@(?:lint-|nolint|format\b|flow\b|oncall\b|emails\b)|"
-    r"globals? \w+(?:,|$))",
+    r"globals? \w+(?:,|$)|\$[a-z]\w++(?:: [^$]*+)?\$\s*$)",
     re.I,
 )
 _CODE_LINE = re.compile(
@@ -37,7 +37,7 @@ _SECTION = re.compile(  # the title of a part of a file
     r"(?!(?:get|set|return|add|register|parse|check|define|run|list|all|the)s?\b)(?:[\w/&-]+ ){0,2}(?:imports|includes|"
     r"functions|methods|macros|constants|declarations|definitions|helpers|utilities|routines|types|typedefs|structs|"
     r"classes|variables|globals|tests|settings|options|defaults|properties|accessors|getters|setters|constructors|"
-    r"operators|internals|implementations?|api|fields|members)\W*",
+    r"operators|internals|prototypes|data|implementations?|api|fields|members)\W*",
     re.I,
 )
 _ASIDE = re.compile(
@@ -61,14 +61,15 @@ _OPENING_LINE = re.compile(  # what may follow the comment that describes a file
 _DIRECTIVE = re.compile(rb"#\s*+(?:ifn?def|if|define|undef)\b")
 _MIN_WORDS_ABOVE_DIRECTIVE = 20
 _MIN_WORDS = 12  # of a comment between the imports and the first definition that describes the file
+_MIN_WORDS_OF_BLOCK = 4  # of one sentence in a block comment of three lines or more
 _LAST_LINE = 80  # such a comment is not searched for below this line
 
 
-def reads_like_prose(lines: list[str]) -> bool:
-    """True if most tokens are words, there are at least three tokens to a line, and no line is code."""
+def reads_like_prose(lines: list[str], least: int = 5) -> bool:
+    """True if most tokens are words, there are enough of them in all and in each line, and no line is code."""
     words = [word for line in lines for word in line.split()]
     letters = sum(1 for word in words if _WORD.match(word.lstrip("\"'(").rstrip("\"')")))
-    enough = len(words) >= 5 and letters >= 0.7 * len(words) and len(words) >= 3 * len(lines)
+    enough = len(words) >= least and letters >= 0.7 * len(words) and len(words) >= 3 * len(lines)
     return enough and not any(_CODE_LINE.match(line.strip()) for line in lines)
 
 
@@ -258,10 +259,17 @@ class Comments:
                 words = self._about_file(at, last, defined)
                 opening = words.split("\n\n")[0]
                 about_file = _OF_FILE.search(opening) or not _ABOUT_CODE_BELOW.search(opening)
-                if about_file and len(words.split()) >= _MIN_WORDS and reads_like_prose(opening.split("\n")):
+                is_long = len(words.split()) >= _MIN_WORDS or self._is_block_of_sentence(at, last, words)
+                if about_file and is_long and reads_like_prose(opening.split("\n"), _MIN_WORDS_OF_BLOCK):
                     return words
             at = last + 1
         return ""
+
+    def _is_block_of_sentence(self, first: int, last: int, words: str) -> bool:
+        """True if a short comment is a sentence that was given lines of its own, and no title of a part of the file."""
+        lines = self.ends[last] - self.starts[first] + 1
+        is_sentence = lines > 2 and not self._is_line_comment(first) and words.endswith(".")
+        return is_sentence and _SECTION.fullmatch(words) is None
 
     def _end_of_group(self, at: int) -> int:
         """Return the last of the line comments that follow one another without other lines between them."""

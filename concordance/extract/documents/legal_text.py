@@ -22,7 +22,7 @@ _RIGHTS_WORDS = (
 _MENTIONS_RIGHTS = re.compile(r"licen[cs]|copyright|warrant", re.I)
 _LOWER_WORD = re.compile(r"(?<![\w@./<-])[a-z][a-z']+(?![\w@]|[./]\w)")
 _LEGAL_LINE = re.compile(
-    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying)\s*:|"
+    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying|authors?)\s*:|"
     r"this (?:source code|file|software|program|code) is (?:licen[cs]ed|distributed|free software|part of)|"
     r"(?:modifications?|portions)(?: of this (?:file|code|software))? (?:copyright|are)|see (?:the )?licen[cs]e)",
     re.I,
@@ -35,15 +35,17 @@ _LEGAL = re.compile(
     r"licen[cs]e file (?:in|for)|licen[cs]e that can be found|general public licen[cs]e|free software|merchantability|"
     r"spdx-licen|apache licen[cs]e|bsd[- ](?:style )?licen[cs]e|mit licen[cs]e|mozilla public|neither the name|"
     r"in no event|the author of this software is|contributed to .{3,60} by|"
-    r"following conditions|following disclaimer|root directory of this source tree|public domain|mit-style",
+    r"following conditions|following disclaimer|root directory of this source tree|public domain|mit-style|"
+    r"used freely for any purpose|derived versions of this",
     re.I,
 )
+_CONTINUES = re.compile(r"\W*(?:and|at|by|for|from|in|of|on|or|the|to|under|which|with)\b")
 
 _LEGAL_WORDS = (
     "copyright", "licen", "(c)", "©", "rights reserved", "redistribut", "warrant", "public domain", "spdx",
     "permission",
     "free software", "merchantab", "in no event", "following conditions", "neither the name",
-    "author of this software", "contributed to",
+    "author of this software", "contributed to", "used freely", "derived versions",
 )  # fmt: skip
 
 
@@ -75,7 +77,7 @@ def without_licence(doc: str) -> str:
         lines = paragraph.split("\n")
         opens = _LEGAL_LINE.match(paragraph) is not None
         if (opens and phrases) or phrases > 1 or (phrases and (legal or not kept)):
-            ours = [line for line in lines if not _LEGAL_LINE.match(line) and not _LEGAL.search(line)]
+            ours = _without_legal_lines(lines)
             rest = "\n".join(ours).strip("\n")
             legal = True
             if phrases <= 2 and opens and len(ours) < len(lines) and _has_prose(rest):
@@ -87,6 +89,20 @@ def without_licence(doc: str) -> str:
         elif paragraph.strip() and not (legal and re.fullmatch(r"\s*<?\w+://\S+\s*", paragraph)):
             kept.append(paragraph)
     return "\n\n".join(kept) if any(map(_has_prose, kept)) else ""
+
+
+def _without_legal_lines(lines: list[str]) -> list[str]:
+    """Return the lines of a paragraph without those that state rights, and without what continues their sentence."""
+    kept: list[str] = []
+    continues = False
+    for line in lines:
+        is_legal_line = _LEGAL_LINE.match(line) or _LEGAL.search(line)
+        if not is_legal_line and not (continues and _CONTINUES.match(line)):
+            kept.append(line)
+            continues = False
+        else:
+            continues = not line.rstrip().endswith(".")
+    return kept
 
 
 def _has_prose(text: str) -> bool:
