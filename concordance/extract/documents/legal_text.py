@@ -22,7 +22,8 @@ _RIGHTS_WORDS = (
 _MENTIONS_RIGHTS = re.compile(r"licen[cs]|copyright|warrant", re.I)
 _LOWER_WORD = re.compile(r"(?<![\w@./<-])[a-z][a-z']+(?![\w@]|[./]\w)")
 _LEGAL_LINE = re.compile(
-    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying|authors?)\s*:|"
+    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|"
+    r"(?:licen[cs]e|copying|authors?)\s*:|"
     r"this (?:source code|file|software|program|code) is (?:licen[cs]ed|distributed|free software|part of)|"
     r"(?:modifications?|portions)(?: of this (?:file|code|software))? (?:copyright|are)|see (?:the )?licen[cs]e)",
     re.I,

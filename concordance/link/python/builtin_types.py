@@ -29,9 +29,9 @@ _SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
 _MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
 BUILTIN_NAMES = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
 
-# Members of objects that most programs get from the standard library: files, matches, threads, processes, sockets,
-# loggers, dates, paths, futures, cursors, mocks and caught exceptions. Where nothing is known of the receiver, they are
-# no sign of a class of the repository that has a member of the same name.
+# Members of objects that most programs get from libraries: files, matches, threads, processes, sockets, loggers, dates,
+# paths, futures, cursors, mocks, caught exceptions and responses of servers. Where nothing is known of the receiver,
+# they are no sign of a class of the repository that has a member of the same name.
 LIBRARY_MEMBER_NAMES = frozenset(
     ("read", "readline", "readlines", "write", "writelines", "close", "closed", "flush", "seek", "tell", "truncate",
      "fileno", "isatty", "getvalue", "group", "groups", "groupdict", "start", "end", "span", "match", "search",
@@ -42,7 +42,8 @@ LIBRARY_MEMBER_NAMES = frozenset(
      "second", "isoformat", "strftime", "timestamp", "exists", "is_file", "is_dir", "mkdir", "open", "read_text",
      "write_text", "glob", "parent", "stem", "suffix", "resolve", "name", "value", "submit", "result", "shutdown",
      "cancel", "done", "cursor", "execute", "executemany", "fetchone", "fetchall", "commit", "rollback", "add_argument",
-     "parse_args", "called", "call_args", "call_count", "return_value", "side_effect", "message", "next")
+     "parse_args", "called", "call_args", "call_count", "return_value", "side_effect", "message", "next", "status_code",
+     "headers", "content", "cookies")
 )  # fmt: skip
 
 # Types with one kind of element, and those whose first parameter is a key.

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from concordance.base.model import Kind, Op, SymbolRelation
-from concordance.link.python.builtin_types import CLASS, MODULE, Values
+from concordance.link.python.builtin_types import CLASS, EXTERNAL, MODULE, Values
 from concordance.link.python.reexports import Place, ReexportResolver
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow
 
 Order = list[tuple[LoadedFlow, int]]
+_WITHOUT_ATTRIBUTES = ("abc.", "builtins.", "enum.", "typing.", "typing_extensions.")  # or with few and known ones
 _MAX_ANCESTORS = 200  # ancestors of a class; nobody writes a class with more
 
 # A question to the solver: the value of a file's expression, its type (with the expression's complement), or the bases
@@ -97,6 +98,15 @@ class ClassTable:
             classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
             found += [base for base in classes if base != identity][:1]
         return tuple(found)
+
+    def has_outside_base(self, identity: int) -> bool:
+        """True if a class inherits attributes from a class outside the repository."""
+        return any(
+            base.tag == EXTERNAL and not str(base.id).startswith(_WITHOUT_ATTRIBUTES)
+            for file, symbol in self.order(identity)
+            for value in file.related_expressions(symbol, SymbolRelation.BASE)
+            for base in self.evaluate(file, value)
+        )
 
     def order(self, identity: int) -> Order:
         """Return a class and its ancestors, in the order in which Python searches them."""

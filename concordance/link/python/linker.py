@@ -163,7 +163,8 @@ class PythonLinker:
         is_guessed = not rows and not (name.startswith("__") and name.endswith("__"))  # the language itself has those
         if is_guessed and not self._is_receiver_known(values):
             ids = self._visible(file, self.members_named(name))
-            is_unique = len(ids) == 1 and name not in LIBRARY_MEMBER_NAMES
+            is_foreign = name in LIBRARY_MEMBER_NAMES or self._is_inherited(file, file.left[use])
+            is_unique = len(ids) == 1 and not is_foreign
             trust = Trust.UNIQUE_NAME if is_unique else Trust.CANDIDATE
             rule = ONLY_DEFINITION if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
             rows = [NameTarget(use, identity, trust, rule) for identity in ids]
@@ -189,6 +190,17 @@ class PythonLinker:
             and (is_test or not _TEST_PATH.search(paths[identity]))
             and (paths[identity] in near or not _TEST_MODULE.search(paths[identity]))
         ]
+
+    def _is_inherited(self, file: LoadedFlow, receiver: int) -> bool:
+        """True if a receiver is an attribute that only a class outside the repository can define: `self.client`."""
+        if file.op[receiver] != Op.MEMBER:
+            return False
+        name = file.names[file.right[receiver]]
+        return any(
+            value.tag == INSTANCE and self.values.find_member(value, name) is None
+            and isinstance(value.id, int) and self.classes.has_outside_base(value.id)
+            for value in self.values.value(file, file.left[receiver])
+        )  # fmt: skip
 
     def _is_receiver_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""
