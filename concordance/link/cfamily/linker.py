@@ -7,11 +7,12 @@ matches, it is weaker. A member of a value of unknown type is a candidate if few
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, SymbolRelation, Trust, unpack_column
+from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, Role, SymbolRelation, Trust, role_bit, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.expression_types import TYPES
 from concordance.link.cfamily.include_graph import IncludeGraph
@@ -27,7 +28,9 @@ from concordance.link.cfamily.scopes import (
     MASK,
     MEMBER,
     METHOD,
+    NAME,
     NAMESPACE,
+    OF_TYPE,
     SHIFT,
     SYMBOL,
     Entity,
@@ -43,6 +46,10 @@ _LINKED_LATER = FUNCTIONS | HOLDERS  # what may be declared in one file and defi
 _MAX_MEMBERS_EXAMINED = 12  # members of one name that are examined; most may be local to other files
 _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
 _MAX_TARGETS = 4  # the most definitions and declarations that are listed for one name
+
+
+_TYPE = role_bit(Role.TYPE)
+_WORD = re.compile(r"\w+")
 
 
 class CFamilyLinker:
@@ -73,6 +80,7 @@ class CFamilyLinker:
             at = file.op.find(SYMBOL, at + 1)
         rows: list[NameTarget] = []
         op, left, right = file.op, file.left, file.right
+        macro_arguments = _macro_arguments(file)
         named = self.resolver.named
         has_name = self.table.has_name
         foreign = [not has_name(name) for name in file.names]  # nothing in the repository has this name
@@ -93,6 +101,8 @@ class CFamilyLinker:
                 self._link_unscoped(view, use, at, count, rows)
                 continue
             entry, by, trust = resolved
+            if use in macro_arguments and entry.kind in FUNCTIONS:
+                continue
             ids = entry.ids.get(count)
             if ids is None:
                 ids = self._targets_for_all_files(entry, count)
@@ -316,6 +326,8 @@ class CFamilyLinker:
             left = view.left[at]
             if not members or self._is_outside(view, left) or self.resolver.named(view, left) is not None:
                 return
+            if self._is_of_outside_type(view, left):
+                return
             owner = self.resolver.owner(view, left)
             if owner is None or owner[0] is None:
                 self._link_by_name_only(view, use, at, members, count, rows)
@@ -328,6 +340,15 @@ class CFamilyLinker:
             return False
         first = self.resolver.named(view, expression)
         return first is None or first.entry is self.table.root.members.get("std")
+
+    def _is_of_outside_type(self, view: FileScope, expression: int) -> bool:
+        """True if a variable is declared with a type that the repository does not define: `const std::string& name`.
+
+        A type with arguments may be a pointer to a type of the repository.
+        """
+        values = view.bindings[view.left[expression]] if view.op[expression] == NAME else ()
+        types = [view.left[value] for value in values if view.op[value] == OF_TYPE]
+        return any(view.op[one] == MEMBER and self._is_outside(view, one) for one in types)
 
     def _members_named(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
         """Return what has a name outside classes, and as a member; empty if too many do."""
@@ -362,6 +383,22 @@ class CFamilyLinker:
         for entry in seen or entries if len(seen or entries) <= MAX_CANDIDATES else ():
             groups = resolver.matching_overloads(view, entry, count)
             self._add_targets(use, self._order_definitions(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)
+
+
+def _macro_arguments(file: LoadedFlow) -> set[int]:
+    """Return the names in the head of what a macro defines, `META_FUNC(add) (…) {`, that are used nowhere else there.
+
+    The grammar takes them for types. A type may be the fixture of a test; of a function, only the name is meant.
+    """
+    names = [file.names[name] for name in file.symbol_name]
+    heads = {symbol + 1: set(_WORD.findall(name)) for symbol, name in enumerate(names) if name.endswith(")")}
+    found: set[int] = set()
+    other: set[int] = set()
+    rows = zip(*map(unpack_column, (file.flow.user, file.flow.used, file.flow.roles)), strict=True) if heads else ()
+    for user, used, roles in rows:
+        is_named = file.op[used] == LOOKUP and file.names[file.left[used]] in heads.get(user, ())
+        (found if roles == _TYPE and is_named else other).add(used)
+    return found - other
 
 
 def _stem(path: str) -> str:

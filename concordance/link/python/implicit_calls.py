@@ -168,9 +168,11 @@ class ImplicitCalls:
         if not isinstance(value.id, int) or value.tag not in (FUNCTION, CLASS):
             return
         file, symbol = self.values.world.owner(value.id)
-        for word, members in file.members.get(symbol, {}).items():
-            if value.tag == FUNCTION or file.names[word] in ("__call__", "__get__"):
-                yield from (file.id(member) for member in members if file.kind(member) in FUNCTIONS)
+        beside = file.members.get(file.symbol_parent[symbol] - 1, {})
+        for same in beside.get(file.symbol_name[symbol], (symbol,)):  # behind `@overload`, the last has a body
+            for word, members in file.members.get(same, {}).items():
+                if value.tag == FUNCTION or file.names[word] in ("__call__", "__get__"):
+                    yield from (file.id(member) for member in members if file.kind(member) in FUNCTIONS)
 
     def _alias_target(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
         """Yield the function or class that a variable is an alias of."""

@@ -209,8 +209,8 @@ class Evaluator:
             owner, symbol = self.world.owner(value.id)
             found = self.return_values(owner, symbol)
             on = value.elements[0] if value.elements else ()
-            if on and self._returns_receiver(owner, symbol):
-                found = on
+            if (on or (arguments and not found)) and self._returns_first(owner, symbol):
+                found = on or arguments
             return self._context_manager(owner, symbol, found)
         if value.tag == INSTANCE:
             place = self.find_member(value, "__call__")
@@ -227,15 +227,15 @@ class Evaluator:
             return call_external(value.id, value.elements, arguments)
         return ()
 
-    def _returns_receiver(self, file: LoadedFlow, symbol: int) -> bool:
-        """True if a method returns its receiver: by `Self`, or `return self`."""
+    def _returns_first(self, file: LoadedFlow, symbol: int) -> bool:
+        """True if a function returns its first argument, a method its receiver: by `Self`, or `return self`."""
         for value in file.related_expressions(symbol, SymbolRelation.RETURNS):
             if file.op[value] == Op.OF_TYPE:
                 if self.classes.last_name(file, file.left[value]) == "Self":
                     return True
             elif file.op[value] == Op.NAME:
                 bound = file.values[file.left[value]]
-                if any(file.op[b] == Op.PARAMETER and not file.right[b] for b in bound):
+                if bound and all(file.op[b] == Op.PARAMETER and not file.right[b] for b in bound):
                     return True
         return False
 

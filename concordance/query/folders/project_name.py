@@ -122,13 +122,14 @@ def name_of(index: Index) -> str:
 def _name(index: Index) -> str:
     with index.reads.not_recording():
         files = root_files(index)
-        candidates = [name for name in (*_from_manifests(index, files), index.facts.meta().get("remote", "")) if name]
+        manifests, remote = list(filter(None, _from_manifests(index, files))), index.facts.meta().get("remote", "")
+        candidates = [*manifests, *([remote] if remote else [])]
         opening = _readme_text(index)
         places = [match for name in (*_subject(opening, candidates), *candidates) if (match := _find(name, opening))]
         if places:
             return " ".join(min(places, key=lambda match: match.start())[0].split())
         title = _readme_title(index)
-        return next((name for name in (*candidates, title) if name), "") or _main_folder(index) or "repository"
+        return next(filter(None, (*manifests, title, remote)), "") or _main_folder(index) or "repository"
 
 
 def _main_folder(index: Index) -> str:

@@ -224,9 +224,13 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
     found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
     if best is not None and _EVIDENT * best.times >= users and (best.times > 1 or users < 2):
         times = best.times
-        how = "all for " if times >= users > 1 else "for " if times >= users else "most often for "
-        found += [", " if found else "", how, ref_of(index, best.id, short=True)]
-        found += [f" ({times:,})"] if how == "most often for " else []
+        name = ref_of(index, best.id, short=True)
+        if times >= users > 1:
+            found += [", both use " if users == 2 else ", all use ", name]
+        elif times >= users:
+            found += [", " if found else "used ", "for ", name]
+        else:
+            found += [", ", name, f" by {times:,} of them"]
     return found
 
 

@@ -129,7 +129,8 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
     fence, deeper = "", -1
     for paragraph in _BLANK.split(doc.expandtabs(4)):
         kept: list[str] = []
-        for line in paragraph.split("\n"):
+        lines = paragraph.split("\n")
+        for place, line in enumerate(lines):
             text = line.strip()
             indent = len(line) - len(line.lstrip())
             if fence:
@@ -139,7 +140,7 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
                 kept.append("```")
             elif deeper >= 0 and (indent > deeper or not text):
                 continue
-            elif text.startswith(".. ") or text == "..":
+            elif text.startswith(".. ") or text == ".." or (kept and _is_title_of_example(lines, place)):
                 deeper = indent
             elif text and not _TO_TOOLS.match(text) and not _LINK_DEFINITION.match(text):
                 deeper = -1
@@ -148,6 +149,12 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
             kept = kept[1:]
         if kept:
             yield kept
+
+
+def _is_title_of_example(lines: list[str], place: int) -> bool:
+    """True if a line ends with a colon, and the next one is indented deeper."""
+    first, second = (len(line) - len(line.lstrip()) for line in (*lines[place : place + 2], "")[:2])
+    return lines[place].rstrip().endswith(":") and second > first
 
 
 def _without_title(lines: list[str]) -> tuple[list[str], str]:

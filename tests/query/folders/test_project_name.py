@@ -66,6 +66,11 @@ def test_the_readme_decides_between_manifest_and_remote(tmp_path: Path) -> None:
     assert name(tmp_path, files, "git@example.org:them/pytorch.git") == "PyTorch"
 
 
+def test_the_title_of_the_readme_comes_before_a_remote_that_it_does_not_mention(tmp_path: Path) -> None:
+    files = {"README.md": "Kilo\n====\n\nA small editor.\n", "kilo.c": "int main() { return 0; }\n"}
+    assert name(tmp_path, files, "git@example.org:them/fork.git") == "Kilo"
+
+
 def test_the_subject_of_the_readme_contains_the_name_of_the_package(tmp_path: Path) -> None:
     files = {"CMakeLists.txt": "project(Torch CXX)\n", "README.md": "PyTorch is a package with torch.\n"}
     assert name(tmp_path, files) == "PyTorch"

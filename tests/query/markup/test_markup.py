@@ -301,6 +301,7 @@ def test_no_doc_takes_long() -> None:
         ("The `site <http://x.y>`_ of [oaks](http://o.k) [1]_. More", "python", "The site of oaks."),
         ("The following are there:\n\n- a\n- b", "python", "The following are there"),
         ("Grows a tree of a kind\nThe soil and the water are given by\nThe Keeper.", "cpp", "Grows a tree of a kind"),
+        ("Draws a tree with dots\nBasic usage:\n    tree = Tree(1)\n    tree.draw()", "python", "Draws a tree with dots"),
         ("Grows what is given by\nThe Keeper of it.", "cpp", "Grows what is given by The Keeper of it."),
         ("trees/oak.h\ntrees/inner/leaf-inl.h", "cpp", ""),
         ("NOTE: [Tree vs. Shrub]\n\nA tree has one trunk.", "cpp", "A tree has one trunk."),

@@ -29,12 +29,14 @@ from concordance.base.model import TYPE_KINDS, Category
 from concordance.extract.registry import language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
+from concordance.query.index.repository import Index
 from concordance.query.search.absence import no_users
 from concordance.query.sections.class_family import class_tree
 
 TITLE = Section.DESIGN.value
 ORDER = 30
 
+_PROGRAM = frozenset((Category.SOURCE, Category.BUILD, Category.GENERATED, Category.VENDORED))
 _MAX_BOXES = 6  # neighbours on each side of a diagram
 _MAX_SIBLINGS = 12  # classes of the same bases that are named
 
@@ -55,6 +57,10 @@ def blocks(model: FileModel) -> list[Block]:
     return [Heading(3, ["Role in the repository"]), *found]
 
 
+def _used_by_tests_alone(index: Index, users: Collection[int]) -> bool:
+    return all(index.files[index.path_of(user)].category not in _PROGRAM for user in users)
+
+
 def _position_items(model: FileModel, used: Collection[int], users: Collection[int]) -> Iterator[list[Piece]]:
     """Yield the file's place among the others, as far as it is special: most files are in the middle of everything."""
     index, path = model.index, model.path
@@ -63,7 +69,8 @@ def _position_items(model: FileModel, used: Collection[int], users: Collection[i
         yield [Strong("Uses"), f": {count_noun(len(used), 'file')}"]
     if users:
         yield [Strong("Used by"), f": {count_noun(len(users), 'file')}"]
-    if users and layer in (Band.BASE, Band.TOP):  # that nothing uses a file is said in words
+    # That nothing uses a file is said in words, and what a file at the top defines may be used without being loaded.
+    if users and (layer == Band.BASE or (layer == Band.TOP and _used_by_tests_alone(index, users))):
         yield [Strong("Layer"), f": {layer}"]
     band = index.bands.get(path, "")
     if band and users:
