@@ -109,9 +109,10 @@ class Neighbours:
 
     @cached_property
     def _stems(self) -> dict[str, list[int]]:
+        """The files of each stem, in the order of paths."""
         found: dict[str, list[int]] = {}
-        for identity, path in self.paths.items():
-            found.setdefault(stem_of(path), []).append(identity)
+        for path in sorted(self._ids):
+            found.setdefault(stem_of(path), []).append(self._ids[path])
         return found
 
     @cached_property
@@ -205,7 +206,7 @@ class Neighbours:
     def with_stem_of(self, path: str) -> list[str]:
         """Return the files whose names are equal, apart from endings and what marks a test, in the order of paths."""
         self.reads.note("stem", stem_of(path))
-        return sorted(self.paths[stem] for stem in self._stems[stem_of(path)])
+        return [self.paths[one] for one in self._stems[stem_of(path)]]
 
     def _are_linked(self, file: int, other: int) -> bool:
         """True if one of two files uses the other."""

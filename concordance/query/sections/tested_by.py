@@ -41,9 +41,11 @@ def ranked_tests(model: FileModel) -> list[RankedTest]:
     """
     subject = page_subject(model)
     ranked = subject.rank(model.index.tests_of(model.path).near)
+    if not ranked:
+        return []
     met, namesakes = {test.id for test in ranked}, same_name_tests(model.index, model.path)
     missed = [test for test in subject.direct() if test not in met and model.index.path_of(test) in namesakes]
-    return [*subject.rank((test, 0) for test in missed), *ranked] if ranked else []
+    return [*subject.rank((test, 0) for test in missed), *ranked]
 
 
 @memoised_in_object

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
@@ -174,7 +175,8 @@ def same_name_tests(index: Index, path: str) -> list[str]:
     language = index.language_of(path)
     bare = path.rpartition(".")[0]  # of a source and its header
     every = [one for one in index.neighbours.with_stem_of(path) if one != path]
-    own = [one for one in every if index.language_of(one) == language and one.rpartition(".")[0] != bare]
+    of_language = (one for one in every if index.language_of(one) == language and one.rpartition(".")[0] != bare)
+    own = list(islice(of_language, 2))  # hundreds of files may have the name of a package or a translation
     is_test = index.category_of(path) == Category.TEST
     if is_test and own:
         return []
