@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from concordance.base.errors import ToolFailed, ToolStopped
 from concordance.collect import subprocesses
+from tests.support.program import wait_for
 
 PIPES = [".gitignore", ".gitattributes", ".mailmap", "lib/.gitignore", ".git/config", ".git/HEAD", ".git/index",
          ".git/info/exclude", ".git/packed-refs"]  # fmt: skip
@@ -74,14 +74,13 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path: Path, monkeypatch: pyt
 
 def _gone(process: int) -> None:
     """Wait until a process has ended."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+
+    def is_gone() -> bool:
         with suppress(FileNotFoundError, ProcessLookupError):
-            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-                time.sleep(0.01)
-                continue
-        return
-    pytest.fail(f"process {process} is still there")
+            return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return True
+
+    wait_for(is_gone)
 
 
 @pytest.mark.parametrize("name", PIPES)

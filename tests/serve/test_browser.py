@@ -241,13 +241,13 @@ def test_a_question_stands_in_the_address(reader: browser.Reader) -> None:
     page.click(".kinds >> text=Classes")
     expect(page).to_have_url(re.compile(r"q=class%3Aledger"))
     expect(page.locator(".kinds [aria-pressed=true]")).to_have_text("Classes")
-    browser.until(lambda: 0 < page.locator(".hit").count() < both)
+    program.wait_for(lambda: 0 < page.locator(".hit").count() < both)
     page.go_back()
-    browser.until(lambda: page.locator(".hit").count() == both)
+    program.wait_for(lambda: page.locator(".hit").count() == both)
     expect(page.locator("#search")).to_have_value("ledger")
     page.fill("#search", "in:abacus ledger")
     page.wait_for_url(re.compile("abacus"))
-    browser.until(lambda: all(one.startswith("abacus/") for one in page.locator(".hit .where").all_inner_texts()))
+    program.wait_for(lambda: all(one.startswith("abacus/") for one in page.locator(".hit .where").all_inner_texts()))
 
 
 @pytest.mark.parametrize("asked", ['"open', "   ", "x" * 5000, "fn:", "zzqqxxyy", "<b>&amp;</b>", "\\", "in:nowhere x"])
@@ -513,12 +513,12 @@ def test_a_site_on_a_disk_is_searched(chromium: Browser, files: str) -> None:
         page = reader.open("search.html")
         for asked, name in ASKED.items():
             page.fill("#search", asked)
-            browser.until(lambda asked=asked: page.evaluate("document.title").startswith(asked))  # type: ignore[misc]
+            program.wait_for(lambda asked=asked: page.evaluate("document.title").startswith(asked))  # type: ignore[misc]
             expect(page.locator(".hit .name b").first, asked).to_be_visible()
-            browser.until(lambda name=name: name in page.locator(".hit .name b").all_inner_texts()[:4])  # type: ignore[misc]
+            program.wait_for(lambda name=name: name in page.locator(".hit .name b").all_inner_texts()[:4])  # type: ignore[misc]
             there = page.locator(".hit").first.get_attribute("href") or ""
             assert Path(unquote(there.partition("#")[0][7:])).exists(), there
         for asked in ('"open', "fn:", "x" * 5000, "zzqqxxyy"):
             page.fill("#search", asked)
-            browser.until(lambda: page.locator(".hit").count() == 0)
+            program.wait_for(lambda: page.locator(".hit").count() == 0)
             expect(page.locator("#count")).not_to_be_empty()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import random
 import re
 import shutil
 import socket
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -260,9 +262,7 @@ def test_over_standard_input_an_edit_is_seen(tmp_path: Path) -> None:
 
 
 def test_over_http_host_origin_and_token_are_checked(root: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     process = program.started("mcp", root, "--port", str(port), "--no-update")
     try:
         address = f"http://127.0.0.1:{port}/mcp"
@@ -281,6 +281,15 @@ def test_over_http_host_origin_and_token_are_checked(root: Path) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=60)
+
+
+def _free_port() -> int:
+    """Return a free port that the system gives to nobody who asks for any port, as other tests do at the same time."""
+    for port in random.sample(range(10_000, 32_000), 100):
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port")
 
 
 def _answers(port: int) -> bool:

@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import json
 import re
-import time
 import zlib
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -19,7 +18,7 @@ from concordance.serve.messages import Question, ReaderReply
 from concordance.serve.metrics import ServerMetrics
 from concordance.serve.workspace_reader import WorkspaceReader
 from concordance.workflow.stages import catalogue
-from tests.support.program import concord, started
+from tests.support.program import concord, started, wait_for
 from tests.support.workspaces import REPOSITORIES, build, make_workspace
 
 
@@ -123,12 +122,12 @@ def port(team: Path) -> Iterator[int]:
     )  # fmt: skip
     assert server.stdout is not None
     number = int(server.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0])
-    until = time.monotonic() + 300
-    while _get(number, "/healthz")[0] != HTTPStatus.OK and time.monotonic() < until:
-        time.sleep(0.2)
-    yield number
-    server.terminate()
-    server.communicate(timeout=300)
+    try:
+        wait_for(lambda: _get(number, "/healthz")[0] == HTTPStatus.OK)
+        yield number
+    finally:
+        server.terminate()
+        server.communicate(timeout=300)
 
 
 def _get(port: int, address: str, host: str = "") -> tuple[int, str]:

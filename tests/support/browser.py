@@ -8,8 +8,7 @@ import json
 import re
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -101,14 +100,6 @@ def reading(browser: Browser, base: str, **context: Any) -> Iterator[Reader]:
         assert reader.wrong == []
     finally:
         reader.context.close()
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait until a condition holds; the page's content security policy only permits polling."""
-    end = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < end, "it never came to hold"
-        time.sleep(0.03)
 
 
 def repository(folder: Path) -> Path:

@@ -86,11 +86,11 @@ def _written() -> IO[str]:
 
 
 def started(
-    *args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, **more: Any
+    *args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, command: Sequence[str] = (CONCORD,), **more: Any
 ) -> subprocess.Popen[str]:
     """Start the program in a process group of its own."""
     return subprocess.Popen(
-        [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, stdin=subprocess.DEVNULL,
+        [*command, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more,
     )  # fmt: skip
 

@@ -13,11 +13,14 @@ import multiprocessing
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from concordance.facts.fulltext.index import TextWriter
+from tests.support import program
 
 
 class Point(NamedTuple):
@@ -45,7 +48,7 @@ POINTS = {
     "the index would be placed": Point("os:rename", 1, r"text\.\d+\.new"),
     "the index is placed": Point("concordance.facts.fulltext.index:TextWriter.place_it", after=True),
     "the first page would be renamed": Point("os:rename", 1, r"_docs\.md'"),
-    "a page is there without its claims": Point("os:rename", 4, r"_docs\.md'", after=True),
+    "a page is there without its claims": Point("os:rename", 4, r"_docs\.(md|html)'", after=True),
     "claims are there": Point("os:rename", 7, r"\.md\.json'", after=True),
     "pages that are gone are taken away": Point("os:unlink", 1, r"gone\.py_docs\.md'", after=True),
     "the list of pages would be renamed": Point("os:rename", 1, LIST),
@@ -55,6 +58,12 @@ POINTS = {
     "the disk is full for the store": Point("concordance.facts.write:StoreWriter._insert_files", full=True),
     "the disk is full for the list of pages": Point("os:rename", 1, LIST, full=True),
 }
+
+
+def stopped(point: str, *args: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command and kill it at a point."""
+    command = [sys.executable, __file__, point, *map(str, args)]
+    return subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, start_new_session=True, timeout=120)
 
 
 def stop_at(point: Point) -> None:

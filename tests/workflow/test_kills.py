@@ -6,8 +6,6 @@ import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +19,8 @@ from concordance.facts.fulltext.index import TextWriter, open_shards, outdated_p
 from concordance.facts.fulltext.words import WordNormalizer
 from tests.support import books, program, stopping
 from tests.support.program import age, ask, build, concord, dump, write
+from tests.support.stopping import stopped
 
-STOPPING = Path(stopping.__file__)
 ONLY_FIRST = {"the store would be renamed", "the index would be placed", "the index is placed", "the notes of pages would be renamed"}
 ONLY_LATER = {"pages that are gone are taken away"}
 BOTH = {"the store is written", "a page is there without its claims"}
@@ -82,11 +80,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Sta
         yield home, states[0], states[1]
 
 
-def stopped(point: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(STOPPING), point, "build", str(folder)]
-    return subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, start_new_session=True, timeout=120)
-
-
 def cases() -> Iterator[tuple[str, bool]]:
     for point in stopping.POINTS:
         if point not in ONLY_LATER and (point in ONLY_FIRST or point in BOTH):
@@ -106,7 +99,7 @@ def test_a_build_that_is_stopped_when(point: str, first: bool, models: tuple[Pat
     else:
         shutil.copytree(home / "first/repo", folder)
         change(folder)
-    done = stopped(point, folder)
+    done = stopped(point, "build", folder)
     if stopping.POINTS[point].full:
         assert done.returncode == 1 and "Free some space" in done.stderr, done
     else:
@@ -143,14 +136,14 @@ def check_what_is_left(folder: Path, old: State | None, new: State) -> None:
 def test_what_was_read_is_not_read_again(folder: Path) -> None:
     """A first build that is killed after reading everything leaves all of it to the next."""
     before(folder)
-    stopped("all but the store is written", folder)
+    stopped("all but the store is written", "build", folder)
     summary = build(folder)
     assert summary["read"] == summary["cached"] == summary["files"] > 0
 
 
 def test_pages_that_were_written_are_not_written_again(folder: Path) -> None:
     before(folder)
-    stopped("the list of pages would be renamed", folder)
+    stopped("the list of pages would be renamed", "build", folder)
     assert list((folder / ".concordance/book").rglob("*_docs.md"))
     assert build(folder)["book"]["written"] < 5
 
@@ -160,7 +153,7 @@ def test_a_file_that_came_and_went_around_a_kill(folder: Path) -> None:
     before(folder)
     build(folder)
     write(folder, {"brief.py": "def ephemeral_thing(): pass\n"})
-    stopped("the index is written", folder)
+    stopped("the index is written", "build", folder)
     (folder / "brief.py").unlink()
     asked = ("search", "ephemeral thing", "--repo", folder)
     assert "brief.py" not in [row["path"] for row in ask(*asked, "--no-update")]
@@ -181,7 +174,7 @@ def test_a_change_that_was_taken_back_around_a_kill(folder: Path) -> None:
     build(folder)
     was = (folder / "part/gone.py").stat()
     write(folder, {"part/gone.py": "def zany(): pass\n"})
-    stopped("the index is written", folder)
+    stopped("the index is written", "build", folder)
     write(folder, {"part/gone.py": "def gone(): pass\n"})
     os.utime(folder / "part/gone.py", ns=(was.st_mtime_ns, was.st_mtime_ns))
     build(folder)
@@ -226,7 +219,7 @@ def test_pages_of_a_change_that_was_taken_back_around_a_kill(folder: Path) -> No
     good = seen(folder)
     was, text = (folder / "a.py").stat(), (folder / "a.py").read_text()
     write(folder, {"a.py": text.replace("A tree", "A yarn")})
-    stopped("the list of pages would be renamed", folder)
+    stopped("the list of pages would be renamed", "build", folder)
     assert books.contents(folder / ".concordance/book")["a.py_docs.md"] != good.book["a.py_docs.md"]
     write(folder, {"a.py": text})
     os.utime(folder / "a.py", ns=(was.st_mtime_ns, was.st_mtime_ns))
@@ -240,7 +233,7 @@ def test_a_store_of_other_readers_around_a_kill(folder: Path) -> None:
     build(folder)
     program.alter_store(folder, "UPDATE meta SET value = 'others' WHERE key = 'readers'")
     (folder / "part/gone.py").unlink()
-    stopped("the index is placed", folder)
+    stopped("the index is placed", "build", folder)
     rows = ask("search", "tree", "--repo", folder, "--no-update")
     assert "a.py" in [row["path"] for row in rows]
     books.write(folder, folder / ".concordance/book")
@@ -251,8 +244,7 @@ def test_a_store_of_other_readers_around_a_kill(folder: Path) -> None:
 def test_a_book_elsewhere_that_is_stopped(folder: Path) -> None:
     """Its pages are among the repository's files, but are not taken for files of it."""
     before(folder)
-    command = [sys.executable, str(STOPPING), "claims are there", "build", str(folder), "--out", str(folder / "docs/book")]
-    subprocess.run(command, env=program.environment(), capture_output=True, check=False, start_new_session=True)
+    stopped("claims are there", "build", folder, "--out", folder / "docs/book")
     summary = build(folder, "--out", str(folder / "docs/book"))
     assert summary["files"] == 20
     assert concord("verify", "--repo", folder, "--out", folder / "docs/book").stdout.startswith("0 problems")

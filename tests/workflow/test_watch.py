@@ -469,7 +469,7 @@ def test_nothing_is_left_of_a_watch_that_is_killed(repo: Path) -> None:
     wait_for(lambda: (repo / ".concordance/book/manifest.json").exists(), LONG)
     running.kill()
     running.communicate(timeout=LONG)
-    wait_for(lambda: not processes(running.pid), 10)
+    wait_for(lambda: not processes(running.pid), LONG)
 
 
 def test_what_people_read(repo: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +41,7 @@ from concordance.render.formats import markdown
 from concordance.render.output import manifest
 from concordance.workflow import builds
 from tests.support import books, program
+from tests.support.stopping import stopped
 
 # --- what is not ours
 
@@ -145,13 +145,9 @@ def test_a_full_disk(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_that_was_killed_is_finished_by_the_next(folder: Path, tmp_path: Path) -> None:
-    program.crowd(folder, 120, 10)
-    program.concord("build", folder, "--no-book")
+    program.crowd(folder, 40, 2)
     out = folder / "docs"
-    run = program.started("build", folder, "--out", out)
-    program.wait_for(lambda: out.is_dir() and sum(name.endswith("_docs.md") for name in manifest.files(str(out))) > 5)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.communicate()
+    stopped("a page is there without its claims", "build", folder, "--out", out)
     assert b'"unfinished": true' in (out / "manifest.json").read_bytes()
     left = [path for path in manifest.files(str(out)) if path.endswith("_docs.md")]
     gone = left[0].removesuffix("_docs.md")

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -21,6 +20,7 @@ from concordance.render.output import manifest
 from concordance.workflow import builds
 from tests.support import books, golden_files, program
 from tests.support.program import concord, write
+from tests.support.stopping import stopped
 
 
 class Links(HTMLParser):
@@ -247,13 +247,9 @@ def test_a_site_of_an_earlier_version_is_updated(folder: Path, tmp_path: Path) -
 
 
 def test_a_run_that_was_killed_is_finished_by_the_next(folder: Path) -> None:
-    program.crowd(folder, 60, 5)
-    concord("build", folder, "--no-book")
+    program.crowd(folder, 40, 2)
     out = folder / "site"
-    run = program.started("build", folder, "--format", "html", "--out", out)
-    program.wait_for(lambda: out.is_dir() and sum(name.endswith("_docs.html") for name in manifest.files(str(out))) > 5)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.communicate()
+    stopped("a page is there without its claims", "build", folder, "--format", "html", "--out", out)
     assert b'"unfinished": true' in (out / "manifest.json").read_bytes()
     left = [path for path in manifest.files(str(out)) if path.endswith("_docs.html")]
     (folder / left[0].removesuffix("_docs.html")).unlink()
