@@ -87,12 +87,22 @@ def _end(link: socket.socket, process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+def load_grammars() -> None:
+    """Compile the queries of all languages: otherwise every worker of every build, which is forked from this process,
+    would compile those of its files, which takes longer than reading them."""
+    from concordance.extract import engine, registry
+
+    for language in registry.readers():
+        engine.extract("", language)
+
+
 def main(number: int) -> NoReturn:
     """Fork for each request; the child continues as the program."""
     for package in ("concordance", "concordance_torch"):
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             if module.name not in _OF_EXTRAS:
                 importlib.import_module(module.name)
+    load_grammars()
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=number) as link:
