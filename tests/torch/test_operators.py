@@ -259,3 +259,11 @@ def test_bridges_do_not_depend_on_the_order_of_ids(index: Index) -> None:
     assert [table.out_of(path) for path in paths] == [other.out_of(path) for path in paths]
     assert [table.into(path) for path in paths] == [other.into(path) for path in paths]
     assert [table.named(row.name) for row in table.rows] == [other.named(row.name) for row in table.rows]
+
+
+def test_a_name_is_looked_up_without_decoding_other_bridges(index: Index) -> None:
+    rows = bridges_of(index).rows
+    one = rows[0]
+    table = Bridges(index, {"other": b"\xc1", one.bridge: pack_bridges(row for row in rows if row.bridge == one.bridge)})
+    assert one in table.named(one.name, one.bridge) == bridges_of(index).named(one.name, one.bridge)
+    assert table.named("no such name") == []

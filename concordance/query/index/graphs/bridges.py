@@ -43,7 +43,7 @@ _VERBS = {
 }
 
 
-_MAX_SEARCHES = 6  # look-ups by file that search all rows
+_MAX_SEARCHES = 6  # look-ups by file or name that search all rows
 
 
 @cache
@@ -68,12 +68,12 @@ class Bridges:
     @cached_property
     def rows(self) -> list[Bridge]:
         """All bridges."""
-        return list(self._decode(b""))
+        return list(self._decode())
 
-    def _decode(self, containing: bytes) -> Iterator[Bridge]:
+    def _decode(self, *containing: bytes) -> Iterator[Bridge]:
         """Yield all rows of those bridges that contain some bytes, and of those that were decoded before."""
         for part, packed in list(self._packed.items()):
-            if containing in packed:
+            if all(one in packed for one in containing):
                 self._decoded[part] = unpack_bridge(self._packed.pop(part))
         return chain.from_iterable(self._decoded.values())
 
@@ -89,7 +89,11 @@ class Bridges:
     def named(self, name: str, bridge: str = "") -> list[Bridge]:
         """Return the bridges with this name, or only those of one kind."""
         self._index.reads.note(Aspect.BRIDGES_OF_NAME, name)
-        return self._in_order([row for row in self._by_name.get(name, []) if not bridge or row.bridge == bridge])
+        if name.isprintable() and self._search_all():
+            rows = [row for row in self._decode(encode_text(name), bridge.encode()) if row.name == name]
+        else:
+            rows = self._by_name.get(name, [])
+        return self._in_order([row for row in rows if not bridge or row.bridge == bridge])
 
     def _in_order(self, rows: list[Bridge]) -> list[Bridge]:
         """Sort rows by path and key of both ends: ids depend on the edits that led to the store, and the order of the
