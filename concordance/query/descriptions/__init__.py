@@ -456,12 +456,16 @@ def _cmake(file: File, facts: FileOutline) -> list[Piece]:
     return _joined(parts[:3])
 
 
+_BAZEL_MODULE = re.compile(r"(?:^|/)(?:MODULE\.bazel|WORKSPACE(?:\.\w+)?)$")  # a module and what it depends on
+
+
 def _targets(file: File, facts: FileOutline) -> list[Piece]:
     """Return what a Make, Bazel, Buck or Docker file builds, defines or sets."""
     parts: list[list[Piece]] = []
     targets = [s for s in facts.symbols if s.kind == Kind.TARGET]
     if targets:
         verb = "builds the stages " if file.language == "dockerfile" and len(targets) > 1 else "builds "
+        verb = "declares " if _BAZEL_MODULE.search(file.path) else verb
         parts.append([verb, *_names(file.path, targets)])
     functions = [s for s in _top(facts) if s.kind in (Kind.FUNCTION, Kind.MACRO)]
     if functions:

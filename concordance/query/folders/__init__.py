@@ -328,6 +328,8 @@ _NOUNS = {  # for files without a known language
 def noun_of(file: File) -> str:
     """Return the noun that a file is counted with; its plural ends in "s"."""
     title = language_of(file.language).title if file.language and not file.skip else "Plain text"
+    if file.type.endswith(" image"):
+        return "image"
     if file.category == Category.DOCUMENTATION and (is_prose(file.language) or file.language in _PROSE):
         return "document"
     if file.skip == Skip.SYMLINK:

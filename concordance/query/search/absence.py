@@ -106,11 +106,12 @@ def _declaring_headers(model: FileModel) -> list[str]:
     found = set(map(index.path_of, defined))
     if found or not language_of(model.file.language).has_prototypes:
         return sorted(found)
+    included = {path for _, target, _ in model.imports if target is not None for path in target.paths}
     for symbol in model.symbols:
         if symbol.kind == Kind.FUNCTION and symbol.public and not symbol.declaration and symbol.key != "main":
             key = symbol.key.partition("+")[0]
             declaring = {index.path_of(other) for other in index.namesakes(key, True)} - {model.path}
-            found |= declaring if len(declaring) == 1 else set()
+            found |= declaring if len(declaring) == 1 else declaring & included
     return sorted(found)
 
 

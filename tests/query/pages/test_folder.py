@@ -29,7 +29,7 @@ from concordance.query.descriptions.quotations import (
     is_statement,
     sentence_pieces,
 )
-from concordance.query.folders import folders, used_definitions_of_folder
+from concordance.query.folders import folders, noun_of, used_definitions_of_folder
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.front_page import main_parts
 from concordance.query.folders.project_name import name_of
@@ -99,6 +99,13 @@ def test_a_quotation_keeps_its_full_stop() -> None:
 
 
 # --- files
+
+
+def test_a_bazel_module_builds_nothing_and_images_are_no_documents(folder: Path) -> None:
+    module = 'module(name = "cli")\nbazel_dep(name = "rules_cc", version = "0.1")\n'
+    index = make_index(folder, {"MODULE.bazel": module, "doc/logo.svg": "<svg></svg>\n"})
+    assert line(index, "MODULE.bazel") == "declares cli and rules_cc"
+    assert noun_of(index.files["doc/logo.svg"]) == "image"
 
 
 def test_python_files(folder: Path) -> None:
