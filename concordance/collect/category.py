@@ -39,7 +39,8 @@ _FOLDERS: tuple[tuple[Category, frozenset[str]], ...] = tuple(
         (
             Category.TEST,
             "test tests Test Tests __tests__ testsuite testsuites test-suite unittest unittests unit_tests regress"
-            " selftest selftests e2e testdata test_data test-data androidTest integration_tests __mocks__ __snapshots__",
+            " selftest selftests e2e testdata test_data test-data androidTest integration_tests __mocks__"
+            " __snapshots__",
         ),
         (Category.BENCHMARK, "benchmark benchmarks Benchmark Benchmarks bench benches microbenchmarks asv_bench"),
         (Category.EXAMPLE, "example examples Examples sample samples Samples tutorial tutorials demo demos"),

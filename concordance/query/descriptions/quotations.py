@@ -24,7 +24,7 @@ _NOTE = re.compile(
     r"copyright|package|generated|lint|nolint|param|return|see|import|typedef|template|license)\b|hello\b|\$\{|vim?:|usage:|-\*-|begin\b|end\b|see\b|---|===|<)",
     re.I,
 )
-_NOT_PROSE = re.compile(r"\A\s*\||[;{}]\s*\Z|\b(?:of|to|the|an|and|or|with|from|by|than|as|that|which)\s*\Z")
+_NOT_PROSE = re.compile(r"\A\s*\||[;{}]\s*\Z|\b(?:of|to|the|an|and|at|or|with|from|into|by|than|as|that|which)\s*\Z")
 _CODE = re.compile(
     r"(?::(?:[\w+-]{1,40}:){1,3})?(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)_{0,2}|\\[ac] +(?P<word>[\w:]+)"
 )

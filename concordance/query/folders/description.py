@@ -22,6 +22,7 @@ from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 
+_OF_THE_HOST = (".github", ".gitlab")  # a README here is about the whole repository
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")
 _MAX_NAMES = 3
@@ -38,7 +39,8 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
     """Return what the files in a folder say about it: its README, then the file that documents the package."""
     files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
     found = []
-    names = [*_READMES, *_PACKAGES, *(name for name in sorted(files) if _documents_package(index, files[name]))]
+    readmes = () if folder in _OF_THE_HOST else _READMES
+    names = [*readmes, *_PACKAGES, *(name for name in sorted(files) if _documents_package(index, files[name]))]
     for name in dict.fromkeys(names):
         path = files.get(name)
         if path is None or ledger(index).files[path].skip:

@@ -92,7 +92,7 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
                     Strong("Tests that reach it"),
                     ": ",
                     *_files(best),
-                    f"; {'it reaches' if len(best) == 1 else 'they reach'} {count_noun(reached, 'file')} in it",
+                    f", which {'reaches' if len(best) == 1 else 'reach'} {reached:,} of its files",
                 ]
             )
         )

@@ -83,6 +83,7 @@ def test_what_is_no_statement() -> None:
     assert not is_statement("@import { Program, Node } from 'estree'")
     assert not is_statement("|package |version |error |warning")
     assert not is_statement("Essentially, a new implementation of")
+    assert not is_statement("Based on the description by Paul Williams at")
     assert not is_statement("Hello and welcome to all")
     assert is_statement("Base class of all modules")
 
@@ -106,6 +107,11 @@ def test_a_bazel_module_builds_nothing_and_images_are_no_documents(folder: Path)
     index = make_index(folder, {"MODULE.bazel": module, "doc/logo.svg": "<svg></svg>\n"})
     assert line(index, "MODULE.bazel") == "declares cli and rules_cc"
     assert noun_of(index.files["doc/logo.svg"]) == "image"
+
+
+def test_the_readme_for_the_host_does_not_describe_its_folder(folder: Path) -> None:
+    index = make_index(folder, {".github/README.md": "# Tool\n\nTool is a multiplexer of terminals.\n"})
+    assert "multiplexer" not in plain(describe_folder(index, ".github"))
 
 
 def test_python_files(folder: Path) -> None:

@@ -5,6 +5,7 @@ In: the model of a file. Out: blocks. Examples are copied from files that use it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from concordance.base.blocks import (
@@ -14,6 +15,7 @@ from concordance.base.blocks import (
     Heading,
     Item,
     Items,
+    Line,
     Mono,
     Piece,
     Ref,
@@ -52,6 +54,10 @@ ORDER = 80
 _NO_FUNCTIONS = "It defines no named functions."
 _MAX_OTHER_FILES = 5  # test files that are named because of what uses the file, or of its package
 MAX_TESTS = 6  # tests that are named; the others are counted by file
+
+_ADD_TEST = re.compile(
+    r"^[ \t]*add_test\s*\(\s*(?:NAME\s+)?(?P<name>[\w.-]+)\s+(?:COMMAND\s+)?(?P<program>[\w.-]+)", re.M
+)
 
 
 def blocks(model: FileModel) -> list[Block]:
@@ -176,6 +182,10 @@ def _named_by_tests(model: FileModel) -> Iterator[Block]:
     if same_package:
         yield from _tests_of_others(model, "other files of its package", same_package)
         return
+    if not items and (runs := list(_program_tests(model))):
+        yield Text(["CTest runs its program:"])
+        yield Items(runs)
+        return
     yield Text([_no_caller(model, heading)])
     left = len(items) - MAX_TEST_FILES
     cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
@@ -268,6 +278,21 @@ def _no_code(model: FileModel) -> str:
     is_read = language.tests.find is not None or language.tests.is_whole_test  # else it may have code that was not read
     is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols)
     return "Calls are not extracted." if is_code and not is_read else "It defines no functions that a test could call."
+
+
+def _program_tests(model: FileModel) -> Iterator[Item]:
+    """Yield the tests of CMake files that run the program of a file: `add_test(NAME usage COMMAND help_usage)`."""
+    if not any(symbol.key == "main" for symbol in model.symbols):
+        return
+    index = model.index
+    stem = model.path.rpartition("/")[2].partition(".")[0]
+    named = (index.path_of(row.source) for row in bridges_to(model))
+    for path in sorted({path for path in named if index.language_of(path) == "cmake"}):
+        text = "\n".join(index.open_file(path).lines() or [])
+        for test in _ADD_TEST.finditer(text):
+            if test["program"] == stem:
+                line = text.count("\n", 0, test.start()) + 1
+                yield Item([Mono(test["name"]), " in ", Ref(To.FILE, path, "", path), " ", Line(path, line)])
 
 
 def _no_caller(model: FileModel, heading: str) -> str:
