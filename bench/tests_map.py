@@ -78,6 +78,8 @@ PACKAGES = {
     "pyjwt": Package("jwt", "cryptography"),
     "boltons": Package("boltons"),
     "humanize": Package("src/humanize", "freezegun"),
+    "mistune": Package("src/mistune"),
+    "blinker": Package("src/blinker", "pytest-asyncio"),
     "arrow": Package("arrow", "pytest-mock pytz dateparser simplejson tzdata", "-o addopts="),
 }  # fmt: skip
 

@@ -110,8 +110,10 @@ def test_a_bazel_module_builds_nothing_and_images_are_no_documents(folder: Path)
 
 
 def test_the_readme_for_the_host_does_not_describe_its_folder(folder: Path) -> None:
-    index = make_index(folder, {".github/README.md": "# Tool\n\nTool is a multiplexer of terminals.\n"})
-    assert "multiplexer" not in plain(describe_folder(index, ".github"))
+    readme = "# Tool\n\nTool is a multiplexer of terminals.\n"
+    index = make_index(folder, {".github/README.md": readme, ".github/funding.yml": "github: them\n", "a/README.md": readme})
+    assert plain(describe_folder(index, ".github")) == "1 YAML file and 1 document: README.md and funding.yml"
+    assert plain(describe_folder(index, "a")) == "“Tool is a multiplexer of terminals.”"
 
 
 def test_python_files(folder: Path) -> None:
