@@ -32,6 +32,7 @@ _ENDING = re.compile(rb"\.(?:" + b"|".join(_EXTENSIONS) + rb")(?![\w(/-])(?!\.\w
 _PATH_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.@/-"
 _QUOTED = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+)(?=[\"'`:])")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+\Z")  # modules that are loaded by name may begin with a digit
+_MIGRATION = re.compile(rb"\(\s*[\"'](\w+)[\"'],\s*[\"'](\d{4}_\w+)[\"'],?\s*\)")  # Django: `("shop", "0001_initial")`
 _MACRO_ARGUMENT = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
 _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
 _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n|[ \t]*+\n)++)", re.M)
@@ -66,7 +67,8 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
             found[word, how] = at
     if len(found) <= _MANIFEST or language_of(context.language).category is Category.BUILD:
         for (word, how), at in found.items():
-            yield BridgeEnd(at, "names", word, word, (("how", how),))
+            name = word.rpartition("/")[2] if how == "migration" else word
+            yield BridgeEnd(at, "names", name, word, (("how", how),))
 
 
 def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
@@ -90,6 +92,9 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
         for match in _PATTERN.finditer(data):
             if not match[1].endswith(b"*") or is_manifest:
                 yield match.start(1), match[1].decode(), "pattern"
+    if context.language == "python":
+        for match in _MIGRATION.finditer(data):
+            yield match.start(2), f"{match[1].decode()}/migrations/{match[2].decode()}", "migration"
     if context.language in C_FAMILY:
         for match in _MACRO_ARGUMENT.finditer(data):
             yield match.start(1), match[1].decode(), "macro"

@@ -76,6 +76,8 @@ class _FilesByEnd:
     def named(self, stated: StatedEnd) -> tuple[list[str], str]:
         """Return the files that a word names, and how."""
         word, how = stated.end.text, dict(stated.end.more)["how"]
+        if how == "migration":
+            return self._ending(self._by_stem.get(stated.end.name, ()), word), "application and name of a migration"
         if how == "macro":
             near = [path for path in self._unlinked.get(word, ()) if _are_near(stated.file.path, path)]
             return near, "the name without its extension"
