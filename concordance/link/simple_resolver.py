@@ -257,7 +257,7 @@ class SimpleResolver:
         word = file.name_index.get(name)
         if word is None:
             return None
-        found = file.members.get(-1, {}).get(word)
+        found = [s for s in file.members.get(-1, {}).get(word, ()) if file.kind(s) != Kind.METHOD]
         if found:
             return file, found[0]
         for symbol in (s for symbols in file.members.get(-1, {}).values() for s in symbols):

@@ -204,9 +204,8 @@ class FlowBuilder:
                 symbol = defined[start]
                 value = self.expression(Op.SYMBOL, symbol)
                 kind, binding = self.symbols[symbol].kind, names.bound[place] - 1
-                outside = (
-                    kind == Kind.METHOD and binding >= 0 and self.scopes[binding].symbol != self.symbols[symbol].parent
-                )
+                around = self.scopes[binding].symbol if binding >= 0 else -1
+                outside = kind == Kind.METHOD and (around < 0 or around != self.symbols[symbol].parent)
                 if binding >= 0 and not names.receivers[place] and kind not in _HOLDERS and not outside:
                     self.bind(names.bound[place] - 1, names.name[place], value)
                 self.use[place] = value
@@ -270,7 +269,7 @@ class FlowBuilder:
         found: dict[tuple[int, int], int] = {}
         for place, symbol in enumerate(self.symbols):
             name = self.name_index(symbol.name)
-            if symbol.parent < 0:
+            if symbol.parent < 0 and symbol.kind != Kind.METHOD:  # such a method is one of a class in another file
                 found.setdefault((0, name), place)
             elif symbol.parent in opened:
                 found.setdefault((opened[symbol.parent], name), place)
