@@ -119,6 +119,18 @@ class SimpleResolver:
             for row, target in zip(imports, self.world.targets(file), strict=False)
         )
 
+    def depends_on(self, file: LoadedFlow, target: int) -> bool:
+        """True if a file that names something needs its file.
+
+        In Rust, a path also names the modules on the way to what it leads to, which the file need not need.
+        """
+        other, symbol = self.world.owner(target)
+        if self._modules is None or other.number == file.number:
+            return True
+        if symbol >= 0:
+            return other.kind(symbol) != Kind.NAMESPACE
+        return any(other.path in imported.paths for imported in self.world.targets(file))
+
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases."""
         return self._ask((_BASES, file, symbol)) or ()

@@ -28,7 +28,8 @@ _FOUND_BY_NAME = re.compile(
     r"|pre-commit-config\.yaml|readthedocs\.ya?ml|travis\.yml|gitlab-ci\.yml|mailmap|dockerignore|npmrc|nvmrc"
     r"|(?:eslint|prettier|babel)rc(?:\.\w+)?|codecov\.yml)|tox\.ini|pytest\.ini|conftest\.py|setup\.(?:py|cfg)"
     r"|pyproject\.toml|MANIFEST\.in|(?:GNU)?[Mm]akefile|Makefile\.am|configure\.ac|CMakeLists\.txt|CMakePresets\.json"
-    r"|package\.json|tsconfig\.json|Cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|Dockerfile|Doxyfile"
+    r"|package(?:-lock)?\.json|tsconfig\.json|Cargo\.(?:toml|lock)|src/(?:main|lib)\.rs|src/bin/(?:[^/]+|[^/]+/main)\.rs"
+    r"|(?:tests|examples|benches)/[^/]+\.rs|build\.rs|go\.(?:mod|sum)|pom\.xml|build\.gradle(?:\.kts)?|Dockerfile|Doxyfile"
     r"|BUILD(?:\.bazel)?|WORKSPACE(?:\.bazel)?|MODULE\.bazel|CODEOWNERS|FUNDING\.yml|dependabot\.yml|appveyor\.yml"
     r"|\.github/(?:workflows/[^/]+\.ya?ml|ISSUE_TEMPLATE/[^/]+|(?:issue|pull_request)_template\.md))$",
     re.I,

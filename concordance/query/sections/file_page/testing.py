@@ -346,6 +346,6 @@ def _example_name(model: FileModel, row: Example) -> Piece:
 def _no_examples(model: FileModel) -> str:
     if not_analysed(model.file):
         return "Not searched."
-    users = {model.index.path_of(use.id) for uses in model.users.values() for use in uses} - {model.path}
+    users = model.index.neighbours.users_of(model.ids.file)
     used_by = count_noun(len(users), "file that uses it", "files that use it")
     return f"No usage example found in the {used_by}." if users else "No usage example found."
