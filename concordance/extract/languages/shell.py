@@ -2,21 +2,39 @@
 
 A variable is defined by the first assignment outside functions; later assignments are writes. A variable in capitals
 or marked readonly is a constant. An assignment before a command (`A=1 make`) only applies to that command and is not
-a definition. A bats test is a function named by its description.
+a definition. A bats test is a function named by its description; `load` in a file of tests sources a file.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+import shlex
+from collections.abc import Callable
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Language
+from concordance.base.model import FileFacts, Kind, Language, RunnerFiles, TestConventions
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Draft, innermost
 from concordance.extract.text.repetition import NOT_READ, TOO_DEEP, is_too_deep, is_unparsable
 from concordance.extract.text.source_text import Source
+
+_BATS = "@test"  # the modifier of a bats test
+
+
+def _tests(facts: FileFacts, path: str) -> list[int]:
+    return [place for place, symbol in enumerate(facts.symbols) if _BATS in symbol.modifiers]
+
+
+def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    if not path.endswith(".bats"):
+        return None
+    whole = f"bats {shlex.quote(path)}"
+    return lambda name: f"{whole} --filter {shlex.quote(f'^{_SPECIAL.sub(_ESCAPED, name)}$')}" if name else whole
+
+
+_SPECIAL, _ESCAPED = re.compile(r"[][\\.^$*+?(){}|]"), r"\\\g<0>"
 
 LANGUAGE = Language(
     "shell",
@@ -30,6 +48,7 @@ LANGUAGE = Language(
     interpreters=("sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "bats"),
     aliases=("bash", "sh", "zsh", "shell-script"),
     fence="bash",
+    tests=TestConventions(find=_tests, command=_test_command),
 )  # fmt: skip
 
 DEFINITIONS = """
@@ -48,6 +67,7 @@ NAMES = """
 (declaration_command ["local" "declare" "typeset"] (variable_name) @write @local)
 (declaration_command ["local" "declare" "typeset"] (variable_assignment name: (variable_name) @write @local))
 (command name: (command_name (word) @_source) . argument: (_) @import.path (#any-of? @_source "source" "."))
+(command name: (command_name (word) @_load) . argument: (_) @import.load (#eq? @_load "load"))
 (variable_assignment) @assignment
 (command (variable_assignment) @prefix)
 (declaration_command) @declaration
@@ -58,7 +78,7 @@ NAMES = """
 
 GRAMMAR = trees.Grammar("tree_sitter_bash", DEFINITIONS, NAMES)
 
-_TEST = re.compile(rb"^([ \t]*)@test[ \t]+([\"'])([^\r\n]*?)\2[ \t]*\{", re.M)
+_TEST = re.compile(rb"^([ \t]*)@test[ \t]+(?:([\"'])([^\r\n]*?)\2|([^\s\"'{][^\r\n{]*?))[ \t]*\{", re.M)
 _DOCUMENT = re.compile(rb"<<-?[ \t]*[\"'\\]?(\w+)")
 _READONLY = re.compile(rb"\s-\w*r")
 _SHOWN = 200
@@ -86,7 +106,7 @@ def read(source: Source) -> Draft:
             begin, end = tests[at]
             definition.at, definition.name, definition.modifiers = begin, source.slice(begin, end), ("@test",)
             definition.signature = trees.one_line(source.slice(definition.start, end + 1))
-    for node in found.get("import.path", ()):
+    for node in (*found.get("import.path", ()), *(found.get("import.load", ()) if tests else ())):
         draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
     _variables(draft, found)
     _conditions(draft, found.get("condition", []))
@@ -127,7 +147,7 @@ def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:
         return source, tests
 
     def head(match: re.Match[bytes]) -> bytes:
-        tests[match.end(1)] = match.span(3)
+        tests[match.end(1)] = match.span(3 if match[2] else 4)
         width = match.end() - match.end(1)
         return match[1] + b"t" * (width - 4) + b"() {"
 

@@ -1,4 +1,4 @@
-"""Shell: resolves the files that a script sources; the script then sees the names that they define."""
+"""Shell: resolves the files that a script sources, or loads in a bats test; it then sees the names they define."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, imported: Import) -> Target:
         if imported.module.startswith("/"):
             return Target(Origin.UNRESOLVED, by="outside the repository")
-        return references.resolve_path(tree, path, imported.module)
+        endings = ("", ".bash") if path.endswith(".bats") else ("",)
+        return references.resolve_path(tree, path, imported.module, endings)
 
     return resolve
 

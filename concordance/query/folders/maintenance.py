@@ -117,7 +117,7 @@ def _unreached(index: Index, files: Sequence[str]) -> list[Piece]:
         return [*_files(tests), f" {'uses' if len(tests) == 1 else 'use'} it; {NOT_FOLLOWED}"]
     if all(index.category_of(path) != Category.SOURCE for path in files):
         return []
-    return [f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none found in the repository"]
+    return [f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none recognised in the repository"]
 
 
 def _first_paths(paths: Sequence[str]) -> Sequence[str]:
