@@ -33,8 +33,15 @@ from concordance.extract.text.source_text import Source
 _TEST = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
 
 
+_NOT_RUN = "example without output"  # the modifier of an example that is compiled, but not run
+
+
 def _tests(facts: FileFacts, path: str) -> list[int]:
-    return [n for n, symbol in enumerate(facts.symbols) if symbol.kind in FUNCTION_KINDS and _TEST.match(symbol.name)]
+    return [
+        place for place, symbol in enumerate(facts.symbols)
+        if symbol.kind in FUNCTION_KINDS and _TEST.match(symbol.name) and _NOT_RUN not in symbol.modifiers
+        and not any(parameter.annotation == "*testing.M" for parameter in symbol.parameters)  # it runs the tests
+    ]  # fmt: skip
 
 
 def _all_tests(files: RunnerFiles) -> str:
@@ -156,6 +163,7 @@ NAMES = """
 """
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
+_OUTPUT = re.compile(r"//[ \t]*(?:unordered )?output:|/\*\s*(?:unordered )?output:", re.I)
 _CONSTRAINT = re.compile(rb"^//[ \t]*(go:build|\+build)[ \t]+(.+?)[ \t]*$", re.M)
 _DIRECTIVE = re.compile(r"^(?:go:[a-z]+|export|line|extern)\b.*\n?", re.M)
 _DIRECTIVE_SIGNS = (b"//go:", b"//export ")
@@ -285,6 +293,14 @@ def _note_directives(draft: Draft) -> None:
             definition.doc = _DIRECTIVE.sub("", comment).strip()
 
 
+def _note_examples(draft: Draft) -> None:
+    """Mark the examples that have no comment with the output to compare: `go test` only compiles these."""
+    for definition in draft.definitions:
+        if definition.kind == Kind.FUNCTION and definition.name.startswith("Example") and _TEST.match(definition.name):
+            if not _OUTPUT.search(draft.source.slice(definition.start, definition.end)):
+                definition.modifiers = (*definition.modifiers, _NOT_RUN)
+
+
 def _note_constraint(draft: Draft) -> None:
     package = next((d.start for d in draft.definitions if d.kind == Kind.NAMESPACE), 0)
     match = _CONSTRAINT.search(draft.source.data, 0, package)
@@ -308,6 +324,7 @@ def read(source: Source) -> Draft:
         draft.scopes.append((node.start_byte, ends.get(node.start_byte, node.end_byte), "block"))
     _note_imports(draft, found.get("import.spec", []))
     _note_directives(draft)
+    _note_examples(draft)
     _note_constraint(draft)
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
