@@ -167,12 +167,16 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     if _README.search(file.path) and (opening := read_opening(index, file.path)) is not None:
         doc = opening.text  # without badges and announcements
     sentence = first_sentence(doc, file.language)
+    quoted = quote_sentence(index, file.path, sentence, doc) if is_statement(sentence) else []
+    cites = [piece.first for piece in quoted if isinstance(piece, Cite)]
+    if title is not None and cites and cites[0] < title.line and sum(head.parent < 0 for head in heads) > 1:
+        title = None  # it heads the first of several sections, after the opening
     found: list[Piece] = []
     if title is not None:
         found += [Ref(To.SYMBOL, file.path, title.key, title.name, code=False), Cite(file.path, title.line)]
-    if is_statement(sentence):
+    if quoted:
         found += [": "] if found else []
-        found += quote_sentence(index, file.path, sentence, doc)
+        found += quoted
     elif title is not None and (beside := [head for head in heads if head.parent < 0])[1:]:  # the first is no title
         found = ["sections ", *join_in_sentence([found[0], *_other_titles(file, beside[1:])]), *found[1:]]
     elif (sections := len(heads) - (title is not None)) > 1:
