@@ -125,7 +125,7 @@ NAMES = """
 [(line_comment) (block_comment)] @comment
 (identifier) @read
 (type_identifier) @type
-(method_invocation name: (identifier) @call)
+(method_invocation name: (identifier) @call @method)
 (method_invocation object: (_) name: (identifier) @member)
 (field_access field: (identifier) @member)
 (method_reference (_) (identifier) @member)
@@ -344,6 +344,7 @@ def read(source: Source) -> Draft:
     draft, _, found = trees.read(source, GRAMMAR)
     draft.forget(node.start_byte for what in ("label", "nothing") for node in found.get(what, ()))
     draft.add_names(((node.start_byte, node.end_byte) for node in found.get("permitted", ())), Role.TYPE)
+    draft.methods.update(node.start_byte for node in found.get("method", ()))
     # A generic method's scope starts at its type parameters, which precede its name; but the name belongs to the class.
     draft.holes.extend((node.start_byte, node.end_byte) for node in found.get("generic", ()))
     bodies = {node.start_byte for node in found.get("body", ())}

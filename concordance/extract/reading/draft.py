@@ -100,6 +100,7 @@ class Draft:
     bound: set[int] = field(default_factory=set)  # starts of names that are declared where they occur
     sent: dict[int, str] = field(default_factory=dict)  # names in a "global" or "nonlocal" statement, or "hoist"
     private: dict[int, bytes] = field(default_factory=dict)  # by start, the name it is really bound under
+    methods: set[int] = field(default_factory=set)  # starts of names that can only be a method: never a local variable
     imports: list[tuple[int, Import]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)  # start, end
@@ -305,12 +306,15 @@ class Draft:
                 parent = scopes[parent].parent
             outward.append(parent)
         known: dict[int, int] = {}
-        members = self.members
+        members, methods = self.members, self.methods
         bound = []
-        for start, place, name in zip(starts, places, names, strict=True):
+        for start, scope_around, name in zip(starts, places, names, strict=True):
             if start in members:
                 bound.append(0)
                 continue
+            place = scope_around
+            while start in methods and place > 0 and scopes[place].kind != "class":
+                place = scopes[place].parent
             key = place * width + name
             found = known.get(key)
             if found is None:
