@@ -296,9 +296,9 @@ def _note_directives(draft: Draft) -> None:
 def _note_examples(draft: Draft) -> None:
     """Mark the examples that have no comment with the output to compare: `go test` only compiles these."""
     for definition in draft.definitions:
-        if definition.kind == Kind.FUNCTION and definition.name.startswith("Example") and _TEST.match(definition.name):
-            if not _OUTPUT.search(draft.source.slice(definition.start, definition.end)):
-                definition.modifiers = (*definition.modifiers, _NOT_RUN)
+        is_example = definition.kind == Kind.FUNCTION and _TEST.match(definition.name) and definition.name[0] == "E"
+        if is_example and not _OUTPUT.search(draft.source.slice(definition.start, definition.end)):
+            definition.modifiers = (*definition.modifiers, _NOT_RUN)
 
 
 def _note_constraint(draft: Draft) -> None:
