@@ -56,6 +56,7 @@ class PageReadLog:
         name = blake2b(os.fsencode(os.path.realpath(out)), digest_size=6).hexdigest()
         self.path = os.path.join(folder, f"pages-{name}.db")
         self._numbers: dict[Subject, int] = {}
+        self._subject_of: dict[int, Subject] = {}  # by number
         self._open: sqlite3.Connection | None = None
         self._seen: tuple[int, ...] = ()  # identity and version of the file when it was last read or written here
         self._subjects: dict[Subject, tuple[str, ...]] | None = None
@@ -91,6 +92,7 @@ class PageReadLog:
         self._subjects = None
         self._tables.clear()
         self._numbers.clear()
+        self._subject_of.clear()
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -109,7 +111,7 @@ class PageReadLog:
         found: dict[Subject, tuple[str, ...]] = {}
         for number, kind, about, pages in self._connection.execute("SELECT number, kind, about, pages FROM subject"):
             subject = (str(kind), os.fsdecode(about))
-            self._numbers[subject] = number
+            self._numbers[subject], self._subject_of[number] = number, subject
             found[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
         self._subjects = found
         return found
@@ -122,7 +124,7 @@ class PageReadLog:
             row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
             if row:
                 numbers.update(slot_array(row[0]))
-        return {subject for subject, number in self._numbers.items() if number in numbers}
+        return {self._subject_of[number] for number in numbers if number in self._subject_of}
 
     def shared(self) -> dict[str, Digests]:
         """Return the digests of the tables that pages share, as of the last run."""
@@ -208,6 +210,7 @@ class PageReadLog:
             if number is None:
                 top += 1
                 number = self._numbers[kind, about] = top
+                self._subject_of[top] = kind, about
             else:
                 row = run("SELECT slots FROM subject WHERE number = ?", (number,)).fetchone()
                 old = set(slot_array(row[0])) if row else set()
@@ -224,7 +227,9 @@ class PageReadLog:
             known.extend(numbers)
             run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
         for subject in removed:
-            run("DELETE FROM subject WHERE number = ?", (self._numbers.pop(subject, 0),))
+            number = self._numbers.pop(subject, 0)
+            self._subject_of.pop(number, None)
+            run("DELETE FROM subject WHERE number = ?", (number,))
             subjects.pop(subject, None)
         self._renew("shared", shared)
         self._renew("summary", summaries)

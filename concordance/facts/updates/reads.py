@@ -265,24 +265,35 @@ class Memo(dict[str, "tuple[Value, array[int]]"]):
             self._drop(key)
 
 
-def compared(name: str) -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
-    """Decorate a function of an index and a path whose value seldom changes with what it reads.
+def key_within(path: str, part: str) -> str:
+    """Return the key of a value about a part of a file; no path contains a NUL character."""
+    return f"{path}\0{part}"
 
-    A page that uses the value records only that (`name` and the path). What was read for the value is recorded for the
-    value itself: if any of that changes, the value is computed again, and if it is equal, no page is made for it.
+
+def path_of_key(key: str) -> str:
+    """Return the path of the file that a value that is compared is about, or a part of which."""
+    return key.partition("\0")[0]
+
+
+def compared(name: str) -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+    """Decorate a function of an index and a key whose value seldom changes with what it reads.
+
+    The key is a path or made by `key_within`. A page that uses the value records only that (`name` and the key). What
+    was read for the value is recorded for the value itself: if any of that changes, the value is computed again, and if
+    it is equal, no page is made for it.
     """
 
     def decorate(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
         @wraps(make)
-        def wrapper(index: Index, path: str) -> Value:
+        def wrapper(index: Index, key: str) -> Value:
             reads = index.reads
-            reads.note(name, path)
+            reads.note(name, key)
             if reads.values is None or reads.listener is None:
-                return make(index, path)
+                return make(index, key)
             with reads.recording(apart=True) as slots:
-                value = make(index, path)
+                value = make(index, key)
             digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
-            reads.values[name, path] = ReadRecord(pack_slots(slots), (digest,))
+            reads.values[name, key] = ReadRecord(pack_slots(slots), (digest,))
             return value
 
         return wrapper

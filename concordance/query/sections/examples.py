@@ -17,12 +17,14 @@ from typing import NamedTuple
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
 from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import language_of
+from concordance.facts.updates.reads import compared
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, model_of
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.markup.lines import doctest_end
 from concordance.query.names.references import uses_in_file
 
+EXAMPLES = "examples"  # the name under which it is recorded that a page shows them
 Excerpt = tuple[int, int, str]  # first line, last line, text
 _WHOLE = 15  # lines of a function that is shown whole
 _AROUND = 12  # lines of a paragraph of code that is shown whole
@@ -77,6 +79,7 @@ class ExampleSite(NamedTuple):
     path: str
 
 
+@compared(EXAMPLES)
 def find_examples(index: Index, path: str) -> list[Example]:
     """Return a few real uses of a file's public names, starting with the names that are used most."""
     model = model_of(index, path)

@@ -22,13 +22,16 @@ from concordance.base.model import ListedFile
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
 from concordance.facts.updates.page_reads import PageReadLog
-from concordance.facts.updates.reads import Subject, memoised
+from concordance.facts.updates.reads import Subject, compared, key_within, memoised, path_of_key
 from concordance.query.folders import folders
+from concordance.query.index.graphs.bridges import LINES_OF_ENDS, lines_of_ends
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.stale_pages import StalePages
 from concordance.query.index.updates.tables import link_tables
 from concordance.query.pages import PAGES, kinds, kinds_per_path
+from concordance.query.sections.examples import EXAMPLES, find_examples
+from concordance.query.sections.file_page.related import RELATED_FILES, related_files
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims
 from concordance.render.addresses import Addresses
@@ -77,14 +80,25 @@ def _claim_text(index: Index, subject: str, own: list[str], path: str, first: in
     if not first:
         return claims.claim_of_file(index.files[path].digest)
     if path != subject:  # the pages of folders cite lines of very many files, and are made again with each of these
-        return _claim_text_elsewhere(index, f"{first} {last} {path}")
+        return _claim_text_elsewhere(index, key_within(path, f"{first} {last}"))
     return claims.claim_text(own, first, last)
 
 
+_CITED_LINES = "cited lines"  # the name under which it is recorded that a page cites lines of another file
+
+
+@compared(_CITED_LINES)
 @memoised(1 << 15)
 def _claim_text_elsewhere(index: Index, lines: str) -> str:
-    first, last, path = lines.split(" ", 2)
+    path = path_of_key(lines)
+    first, last = lines[len(path) + 1 :].split(" ")
     return claims.claim_text(index.open_file(path).lines() or [], int(first), int(last))
+
+
+_COMPARED: dict[str, Callable[[Index, str], object]] = {
+    RELATED_FILES: related_files, EXAMPLES: find_examples, LINES_OF_ENDS: lines_of_ends,
+    _CITED_LINES: _claim_text_elsewhere,
+}  # fmt: skip
 
 
 def write(
@@ -225,7 +239,7 @@ class _Level:
         sink = (DryRunSink if self.only_compare else PageSink)(self.folder, there, book=self.book)
         inputs = self._inputs_digest(index, addresses)
         digest = folder.pages_digest(before.values()) if there.sound else ""
-        chooser = StalePages(index, state.notes, inputs, digest, self.generated)
+        chooser = StalePages(index, state.notes, inputs, digest, self.generated, _COMPARED)
         astray = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning
         if settled and before and not astray and chooser.is_current:

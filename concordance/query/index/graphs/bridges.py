@@ -15,7 +15,7 @@ from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import encode_text, unpack_bridge, unpack_parts
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import memoised, memoised_in_object, shared_until
+from concordance.facts.updates.reads import compared, memoised, memoised_in_object, shared_until
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
 
@@ -197,12 +197,17 @@ class Bridges:
         """Return the line that states a bridge; 0 if no bridge end states it, because a Python name led to it."""
         if row.end < 0:
             return 0
-        lines = _lines_of_ends(self._index, self._index.path_of(row.source))
+        lines = lines_of_ends(self._index, self._index.path_of(row.source))
         return lines[row.end] if row.end < len(lines) else 0
 
 
+LINES_OF_ENDS = "lines of ends"  # the name under which it is recorded that a page shows them
+
+
+@compared(LINES_OF_ENDS)
 @memoised(4096)  # the list of all notes cites hundreds of files, and is made again with each of them
-def _lines_of_ends(index: Index, path: str) -> array[int]:
+def lines_of_ends(index: Index, path: str) -> array[int]:
+    """Return the lines in which a file states the ends of bridges."""
     return array("I", [end.line for end in index.open_file(path).ends])
 
 

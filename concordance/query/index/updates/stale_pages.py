@@ -13,14 +13,11 @@ from typing import NamedTuple
 from concordance.base.paths import parent_folders
 from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken
-from concordance.facts.updates.reads import ReadRecord, Subject, drop_memoised
+from concordance.facts.updates.reads import ReadRecord, Subject, drop_memoised, path_of_key
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.tables import changed_slots, table_digests
-from concordance.query.sections.file_page.related import RELATED_FILES, related_files
 
-# Values that pages use, and that are compared after an update; they are logged like the subjects of pages.
-_COMPARED: dict[str, Callable[[Index, str], object]] = {RELATED_FILES: related_files}
 _METADATA_ON_PAGES = ("left_out", "ruff", "ruff_problem")  # metadata of the store that pages show
 
 
@@ -38,14 +35,16 @@ class StalePages:
     """Selects the pages of one book."""
 
     def __init__(
-        self, index: Index, notes: PageReadLog, inputs_digest: str, manifest_digest: str, write_all: bool
-    ) -> None:
+        self, index: Index, notes: PageReadLog, inputs_digest: str, manifest_digest: str, write_all: bool,
+        compared: Mapping[str, Callable[[Index, str], object]],
+    ) -> None:  # fmt: skip
         """Prepare the selection.
 
         `manifest_digest` is a checksum of what the book's manifest lists, as git may have replaced the manifest.
-        `write_all` means that all pages are written if anything changed.
+        `write_all` means that all pages are written if anything changed. `compared` are the functions whose values
+        are compared after an update, by name; their values are logged like the subjects of pages.
         """
-        self.index, self.log = index, notes
+        self.index, self.log, self._compared = index, notes, compared
         index.reads.values = index.reads.values or {}
         self._before = notes.meta()
         store = index.facts.meta()
@@ -94,30 +93,43 @@ class StalePages:
         slots = changed_slots(index, before, shared, touched, self._before["settings"] != self._now["settings"])
         drop_memoised(index.cache, slots)
         stale_subjects = self.log.readers(slots)
-        differing = self._compare_values({one for one in stale_subjects if one[0] in _COMPARED}, known)
-        drop_memoised(index.cache, differing)
-        stale_subjects |= self.log.readers(differing)
+        differing, values = set[Subject](), {one for one in stale_subjects if one[0] in self._compared}
+        while values:
+            stale_pages = {one for one in stale_subjects if one[0] not in self._compared}
+            found = self._differing_values(values, stale_pages, known)
+            differing_slots = {slot_of(*one) for one in found}
+            drop_memoised(index.cache, differing_slots)
+            readers = self.log.readers(differing_slots)
+            stale_subjects |= readers
+            differing |= found
+            values = {one for one in readers if one[0] in self._compared} - differing
         missing_pages = set(astray)
         stale_subjects |= {
             one for one, pages in known.items() if not pages or (missing_pages and not missing_pages.isdisjoint(pages))
         }
         every = subjects()
         work = sorted((stale_subjects & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
-        removed = sorted(
-            one for one in known.keys() - every.keys() if one[0] not in _COMPARED or one[1] not in index.ids_by_path
-        )
+        # A page that still uses a value that differs logs it again.
+        removed = sorted({one for one in known.keys() - every.keys() if one[0] not in self._compared} | differing)
         replaced = {page for one in (*work, *removed) for page in known.get(one, ())}
         return PagesToWrite(work, replaced, removed, shared, False)
 
-    def _compare_values(self, stale: set[Subject], known: Mapping[Subject, tuple[str, ...]]) -> set[int]:
-        """Compute values again, and return the slots of those that differ."""
-        reads, found = self.index.reads, set[int]()
-        for name, path in sorted(stale, key=lambda one: (one[1], one[0])):
-            if path in self.index.ids_by_path and reads.values is not None:
+    def _differing_values(
+        self, values: set[Subject], stale_pages: set[Subject], known: Mapping[Subject, tuple[str, ...]]
+    ) -> set[Subject]:
+        """Compute values again, and return those that differ. Those that only stale pages use, or that are about a
+        file that is gone, count as different: they are not needed before the pages are made."""
+        reads, found = self.index.reads, set[Subject]()
+        logged = reads.values = reads.values or {}
+        for name, key in sorted(values, key=lambda one: (one[1], one[0])):
+            is_gone = path_of_key(key) not in self.index.ids_by_path
+            if not is_gone and not self.log.readers([slot_of(name, key)]) <= stale_pages:
                 with reads.recording():
-                    _COMPARED[name](self.index, path)
-                if reads.values[name, path].results != known[name, path]:
-                    found.add(slot_of(name, path))
+                    self._compared[name](self.index, key)
+                if logged[name, key].results == known[name, key]:
+                    continue
+            logged.pop((name, key), None)
+            found.add((name, key))
         return found
 
     def note(self, choice: PagesToWrite, records: dict[Subject, ReadRecord], manifest_digest: str) -> None:
@@ -128,11 +140,12 @@ class StalePages:
         self._now["listed"] = manifest_digest
         values, self.index.reads.values = self.index.reads.values or {}, {}
         records = {**records, **values}
+        removed = [one for one in choice.removed if one not in records]
         try:
             if choice.write_all:
                 self.log.write(self._now, records, choice.shared, self.index.summaries.rows)
             else:
-                self.log.update(self._now, records, choice.removed, choice.shared, self.index.summaries.rows)
+                self.log.update(self._now, records, removed, choice.shared, self.index.summaries.rows)
         except PageReadsBroken as error:
             self.log.drop()
             advice = "All pages are written, but the next build will write them all again. Free some space on that disk"

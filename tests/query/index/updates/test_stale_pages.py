@@ -182,6 +182,8 @@ def test_a_value_that_comes_out_equal_makes_no_page(tmp_path: Path, monkeypatch:
     for files, is_stale in (
         ({"shop/till.py": without}, False),
         ({"shop/till.py": RELATED["shop/till.py"]}, False),
+        ({"shop/apply.py": f"{RELATED['shop/apply.py']}\n\ndef after():\n    return 1\n"}, False),  # is not quoted
+        ({"shop/apply.py": f"# moved\n{RELATED['shop/apply.py']}"}, True),  # the lines of the example
         ({"shop/apply.py": also}, True),  # two files use both now
     ):
         updated = pages(files)
