@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import update_wrapper, wraps
 from hashlib import blake2b
+from itertools import repeat
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
 
 from concordance.facts.updates.delta import slot_of
@@ -50,6 +51,17 @@ class ReadRecorder:
         # What was read for values that are compared (`compared`), and digests of them; None if nobody compares them.
         self.values: dict[Subject, ReadRecord] | None = None
         self._slots: dict[tuple[str, str], int] = {}
+        self.revision = 0  # how often something has changed since the recorder exists
+        self._changed: dict[int, int] = {}  # by slot, the revision in which it changed last
+
+    def mark_changed(self, slots: Iterable[int]) -> None:
+        """Record that slots have changed: memoised values that were computed from them are no longer valid."""
+        self.revision += 1
+        self._changed.update(dict.fromkeys(slots, self.revision))
+
+    def has_changed(self, slots: Collection[int], since: int) -> bool:
+        """True if one of the slots has changed after a revision."""
+        return max(map(self._changed.get, slots, repeat(0)), default=0) > since
 
     def note(self, aspect: str, key: str) -> None:
         """Record that something was read."""
@@ -194,19 +206,12 @@ def drop_shared_properties(owner: object, touched: TouchedKeys) -> None:
 
 
 def drop_shared(index: HasCache, touched: TouchedKeys) -> None:
-    """Drop all shared values that an update makes invalid; a `Memo` drops its stale entries separately."""
+    """Drop all shared values that an update makes invalid; whether those of a `Memo` are is found out at each use."""
     drop_shared_properties(index, touched)
     for make, one in list(index.cache.items()):
         stale = _happened(make.events, touched) if isinstance(make, Shared) else not isinstance(one, Memo)
         if stale:
             del index.cache[make]
-
-
-def drop_memoised(cache: Mapping[Any, Any], slots: set[int]) -> None:
-    """Drop the memoised values that were computed from any of these slots."""
-    for one in cache.values() if slots else ():
-        if isinstance(one, Memo):
-            one.forget(slots)
 
 
 def memoised(
@@ -223,46 +228,58 @@ def memoised(
         def wrapper(index: Index, key: str) -> Value:
             known: Memo[Value] | None = index.cache.get(wrapper)
             if known is None:
-                known = index.cache[wrapper] = Memo(of, weigh)
-            row = known.get(key)
+                known = index.cache[wrapper] = Memo(index.reads, of, weigh)
+            row = known.find(key)
             if row is None:
                 with index.reads.recording() as slots:
                     value = make(index, key)
-                row = value, array("I", slots)  # an eighth of a set
-                known.keep(key, row, limit)
-            index.reads.record_slots(row[1])
-            return row[0]
+                row = known.keep(key, value, slots, limit)
+            index.reads.record_slots(row.slots)
+            return row.value
 
         return wrapper
 
     return decorate
 
 
-class Memo(dict[str, "tuple[Value, array[int]]"]):
-    """Memoised values by key, each with the slots that were read to compute it."""
+class _MemoRow(Generic[Value]):
+    __slots__ = ("revision", "slots", "value")
 
-    def __init__(self, of: str, weigh: Callable[[Any], int]) -> None:
+    def __init__(self, value: Value, slots: array[int], revision: int) -> None:
+        self.value = value
+        self.slots = slots  # those that were read to compute the value; an array takes an eighth of a set
+        self.revision = revision  # the last revision in which it was valid
+
+
+class Memo(dict[str, "_MemoRow[Value]"]):
+    """Memoised values by key. Whether one is still valid is found out when it is used."""
+
+    def __init__(self, reads: ReadRecorder, of: str, weigh: Callable[[Any], int]) -> None:
         super().__init__()
-        self._of, self._weigh, self._weight = of, weigh, 0
+        self._reads, self._of, self._weigh, self._weight = reads, of, weigh, 0
 
-    def keep(self, key: str, row: tuple[Value, array[int]], limit: int) -> None:
+    def find(self, key: str) -> _MemoRow[Value] | None:
+        """Return a value that is still valid."""
+        row, reads = self.get(key), self._reads
+        if row is None or row.revision == reads.revision:
+            return row
+        slots = [*row.slots, slot_of(self._of, key)] if self._of else row.slots
+        if reads.has_changed(slots, row.revision):
+            self._drop(key)
+            return None
+        row.revision = reads.revision
+        return row
+
+    def keep(self, key: str, value: Value, slots: Collection[int], limit: int) -> _MemoRow[Value]:
         """Add a value, and drop the oldest ones as long as all together weigh more than the limit."""
-        self._weight += self._weigh(row[0])
+        self._weight += self._weigh(value)
         while self._weight > limit and self:
             self._drop(next(iter(self)))
-        self[key] = row
+        row = self[key] = _MemoRow(value, array("I", slots), self._reads.revision)
+        return row
 
     def _drop(self, key: str) -> None:
-        self._weight -= self._weigh(self.pop(key)[0])
-
-    def forget(self, slots: set[int]) -> None:
-        """Drop the values that were computed from any of these slots."""
-        of = self._of
-        stale = [
-            key for key, (_, read) in self.items() if not slots.isdisjoint(read) or (of and slot_of(of, key) in slots)
-        ]
-        for key in stale:
-            self._drop(key)
+        self._weight -= self._weigh(self.pop(key).value)
 
 
 def key_within(path: str, part: str) -> str:

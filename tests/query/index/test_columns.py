@@ -13,7 +13,7 @@ import pytest
 from concordance.facts.links.graph import sorted_numbers
 from concordance.facts.read import Facts
 from concordance.facts.updates.delta import slot_of
-from concordance.facts.updates.reads import ReadRecorder, drop_memoised, memoised
+from concordance.facts.updates.reads import ReadRecorder, memoised
 from concordance.query.index import repository
 from concordance.query.index.columns import IdsByText, NumbersByText, StringColumn
 from concordance.query.index.repository import Index
@@ -92,7 +92,7 @@ def test_memoised_values_are_kept_up_to_a_weight() -> None:
     for key in ("aaaa", "bbb", "aaaa", "ccccc", "bbb", "aaaa"):  # the third makes the first leave
         assert value(host, key) == key
     assert made == ["aaaa", "bbb", "ccccc", "aaaa"]
-    drop_memoised(host.cache, {slot_of("text", "ccccc")})
+    host.reads.mark_changed({slot_of("text", "ccccc")})
     value(host, "dd")
     value(host, "aaaa")
     assert made[4:] == ["dd"]

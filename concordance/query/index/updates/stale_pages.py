@@ -13,7 +13,7 @@ from typing import NamedTuple
 from concordance.base.paths import parent_folders
 from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken
-from concordance.facts.updates.reads import ReadRecord, Subject, drop_memoised, path_of_key
+from concordance.facts.updates.reads import ReadRecord, Subject, path_of_key
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.tables import changed_slots, table_digests
@@ -84,21 +84,21 @@ class StalePages:
         stale = touched[Aspect.TEXT] | touched[Aspect.RESOLVED] | touched[Aspect.DISPLAY_NAMES]
         index.summaries = FileCounts(self.log.summaries(), stale)
         before = self.log.shared()
-        # Forget stale values before the tables are computed, because tables may be computed from cached values.
+        # Before the tables are computed, because they may be computed from memoised values.
         stale_slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
         folders = {folder for path in touched[Aspect.PATHS] for folder in parent_folders(path)}
-        drop_memoised(index.cache, stale_slots | {slot_of("folder", folder) for folder in folders})
+        index.reads.mark_changed(stale_slots | {slot_of("folder", folder) for folder in folders})
         shared = table_digests(index, before, touched)
         known = self.log.subjects()
         slots = changed_slots(index, before, shared, touched, self._before["settings"] != self._now["settings"])
-        drop_memoised(index.cache, slots)
+        index.reads.mark_changed(slots)
         stale_subjects = self.log.readers(slots)
         differing, values = set[Subject](), {one for one in stale_subjects if one[0] in self._compared}
         while values:
             stale_pages = {one for one in stale_subjects if one[0] not in self._compared}
             found = self._differing_values(values, stale_pages, known)
             differing_slots = {slot_of(*one) for one in found}
-            drop_memoised(index.cache, differing_slots)
+            index.reads.mark_changed(differing_slots)
             readers = self.log.readers(differing_slots)
             stale_subjects |= readers
             differing |= found
