@@ -26,6 +26,7 @@ class Aspect(StrEnum):
 
     TEXT = "text"  # a file's ledger row, its facts, and checkers' remarks about it
     WORDS = "words of file"  # which words and symbols it has, and how often; not where
+    TERMS = "terms of file"  # which of its words are terms other than names, and how often
     DISPLAY_NAMES = "display names"  # what other pages need of a file and its symbols when they name them
     USED_BY = "used by"  # what uses, extends or overrides it
     RESOLVED = "resolved"  # what its names and imports resolve to
@@ -132,6 +133,7 @@ class Delta:
                 self.add(Aspect.TEXT, [path])
                 self.add(Aspect.DISPLAY_NAMES, [path])
                 self.add(Aspect.WORDS, [path])
+                self.add(Aspect.TERMS, [path])
                 self.add(Aspect.PATHS, [path])
                 self.add(Aspect.BASES, [path])
                 self.add(Aspect.SYMBOLS_NAMED, [row[0] for known in (before, after) if known for row in known.symbols])
@@ -153,7 +155,10 @@ class Delta:
         if moved or any(old[key] != new[key] for key in kept):
             self.add(Aspect.DISPLAY_NAMES, [path])
         self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
-        if _words(before) != _words(after) or old != new or moved:
+        has_other_terms = _terms(before) != _terms(after)
+        if has_other_terms:
+            self.add(Aspect.TERMS, [path])
+        if has_other_terms or old != new or moved:
             self.add(Aspect.WORDS, [path])
         if _bases(before) != _bases(after):
             self.add(Aspect.BASES, [path])
@@ -214,7 +219,7 @@ def _resolved(part: FileLinks) -> object:
     return part.links, [row[:2] for row in part.rest.overrides], part.rest.extends
 
 
-def _words(stored: StoredFile) -> list[tuple[str, int, str]]:
+def _terms(stored: StoredFile) -> list[tuple[str, int, str]]:
     terms = unpack_terms(stored.packed) if stored.packed else ()
     return sorted((term.text, term.times, term.stands_for) for term in terms if term.kind != "name")
 

@@ -34,6 +34,7 @@ BELOW, ANYTHING = "below", "any"  # aspects: anything about the files below a fo
 FILE_USES = "file uses"  # which file uses which, and what is computed from that
 _MAX_SLOTS = 1 << 16  # slots that are remembered because computing them takes longer
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
+TERMS_BELOW = "terms below"  # which of these words are terms other than names
 
 
 class ReadRecord(NamedTuple):

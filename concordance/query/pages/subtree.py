@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from heapq import nlargest, nsmallest
 from math import log2
+from typing import NamedTuple
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
 from concordance.extract.text.terms import weight
-from concordance.facts.updates.reads import NAMES_BELOW
+from concordance.facts.updates.reads import NAMES_BELOW, TERMS_BELOW, memoised
 from concordance.query.folders import MAX_SYMBOLS, Folder, FolderDefinitions, folder_definitions, folders
 from concordance.query.folders.definition_uses import UsedDefinition, most_used
 from concordance.query.index.census import CensusFile
@@ -52,7 +53,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     blocks += [_definitions(index, subject, parts[0])] if len(parts) == 1 else []
     blocks += _used_outside(index, below, count) if subject else []
-    blocks += _concepts(index, below, count)
+    blocks += _concepts(_concepts_below(index, subject)[: 5 + count // 10])
     yield Page(Ref(To.SUBTREE, subject), title, blocks)
     for number, part in enumerate(parts if len(parts) > 1 else [], 2):
         back = Text([Ref(To.SUBTREE, subject, "", subject or ".")])
@@ -162,12 +163,20 @@ def _used_definition(index: Index, identity: int, times: int) -> UsedDefinition:
     )
 
 
-def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[Block]:
-    """Return the concepts that distinguish the subtree from the rest of the repository."""
+class _Concept(NamedTuple):
+    text: str  # with its long form, if it is an acronym
+    times: int
+    files: int
+
+
+@memoised(1 << 14, TERMS_BELOW)
+def _concepts_below(index: Index, folder: str) -> list[_Concept]:
+    """Return the concepts that distinguish the subtree from the rest of the repository, the best first."""
     census = index.census
+    below = census.below(folder)
     terms = [term for file in below for term in census.terms.get(file.id, ()) if term.kind != "name"]
     files = Counter([term.text for term in terms])
-    everywhere, band, limit = census.files_per_term, census.file_count_band, min(_MAX_CONCEPTS, 5 + definitions // 10)
+    everywhere, band, limit = census.files_per_term, census.file_count_band, _MAX_CONCEPTS
     characteristic = [text for text in files if is_characteristic(everywhere.get(text, 1), band)]
 
     def value(count: int, spread: int, times: float) -> float:
@@ -188,14 +197,12 @@ def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[B
             if long_form:
                 stands_for.setdefault(text, long_form)
     weighed = [(-value(files[text], everywhere.get(text, 1), often), text) for text, often in times.items()]
-    best = [text for _, text in nsmallest(limit, weighed)]
-    if not best:
-        return []
-    rows = [
-        Item([
-            Strong(f"{text} ({stands_for[text]})" if text in stands_for else text),
-            f": {times[text]:,}× in {count_noun(files[text], 'file')}",
-        ])
-        for text in best
-    ]  # fmt: skip
-    return [Heading(2, ["Mentioned"]), Items(rows)]
+    return [
+        _Concept(f"{text} ({stands_for[text]})" if text in stands_for else text, times[text], files[text])
+        for _, text in nsmallest(limit, weighed)
+    ]
+
+
+def _concepts(best: list[_Concept]) -> list[Block]:
+    rows = [Item([Strong(one.text), f": {one.times:,}× in {count_noun(one.files, 'file')}"]) for one in best]
+    return [Heading(2, ["Mentioned"]), Items(rows)] if rows else []

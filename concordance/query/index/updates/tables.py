@@ -17,7 +17,15 @@ from concordance.base.paths import parent_folders
 from concordance.facts.codec import PUBLIC
 from concordance.facts.updates.delta import Aspect, round_to_power, slot_of
 from concordance.facts.updates.page_reads import Digests
-from concordance.facts.updates.reads import ANYTHING, BELOW, NAMES_BELOW, WHOLE_TABLE, TouchedKeys, shared_until
+from concordance.facts.updates.reads import (
+    ANYTHING,
+    BELOW,
+    NAMES_BELOW,
+    TERMS_BELOW,
+    WHOLE_TABLE,
+    TouchedKeys,
+    shared_until,
+)
 from concordance.query.answers import split_key
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
@@ -188,10 +196,8 @@ def changed_slots(
             affected.update(keys)
         if name == "used definitions":
             renamed.update(keys)
-    slots.update(slot_of(BELOW, folder) for folder in {folder for path in affected for folder in parent_folders(path)})
-    slots.update(
-        slot_of(NAMES_BELOW, folder) for folder in {folder for path in renamed for folder in parent_folders(path)}
-    )
+    for below, paths in ((BELOW, affected), (NAMES_BELOW, renamed), (TERMS_BELOW, {*touched[Aspect.TERMS], *words})):
+        slots.update(slot_of(below, folder) for folder in {folder for path in paths for folder in parent_folders(path)})
     slots.update(slot_of(aspect, WHOLE_TABLE) for aspect, keys in touched.items() if keys)
     if slots or has_other_changes:
         slots.add(slot_of(ANYTHING, ""))
