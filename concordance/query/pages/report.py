@@ -8,10 +8,10 @@ checks itself (links, checksums).
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from concordance.base.blocks import (
     Block,
@@ -37,7 +37,6 @@ from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, ANYTHING, WHOLE_TABLE, shared_until
 from concordance.query.folders import folder_definitions, folders
-from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
 from concordance.query.index.ledger import identical_files, is_empty, ledger, outline
 from concordance.query.index.repository import Index
@@ -264,60 +263,22 @@ def _ledger(files: Sequence[File]) -> Table:
 class ResolutionRates(NamedTuple):
     """How names and imports were resolved, by language."""
 
-    links: dict[str, Counter[Trust]]  # expressions that were resolved, by the trust of their best link
-    imports: dict[str, Counter[str]]  # imports, by where the imported module comes from
-
-
-class _RateTotals:
-    """The sums over all files, with each file's part in them, so that an update recounts only changed files."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, tuple[str, Any]] = {}  # by path: the file's language and its counts
-        self._links: Counter[tuple[str, int]] = Counter()
-        self._imports: Counter[tuple[str, str]] = Counter()
-
-    def renew(self, languages: dict[str, str], rows: RowsByPath) -> None:
-        """Recount the files whose counts or language changed, and drop those that are gone."""
-        for path in self._rows.keys() - rows.keys():
-            self._count(-1, *self._rows.pop(path))
-        for path, row in rows.items():
-            had = self._rows.get(path)
-            if had is None or had[1] is not row or had[0] != languages[path]:
-                if had is not None:
-                    self._count(-1, *had)
-                self._rows[path] = languages[path], row
-                self._count(1, *self._rows[path])
-
-    def _count(self, sign: int, language: str, row: Any) -> None:
-        trusts, origins = row
-        for trust, times in trusts:
-            self._links[language, trust] += sign * times
-        for origin, times in origins:
-            self._imports[language, origin] += sign * times
-
-    def rates(self) -> ResolutionRates:
-        """Return the sums by language."""
-        found = ResolutionRates({}, {})
-        for (language, trust), times in self._links.items():
-            if times:
-                found.links.setdefault(language, Counter())[Trust(trust)] = times
-        for (language, origin), times in self._imports.items():
-            if times:
-                found.imports.setdefault(language, Counter())[origin] = times
-        return found
-
-
-@shared_until()
-def _rate_totals(index: Index) -> _RateTotals:
-    return _RateTotals()
+    links: defaultdict[str, Counter[int | str]]  # expressions that were resolved, by the trust of their best link
+    imports: defaultdict[str, Counter[int | str]]  # imports, by where the imported module comes from
 
 
 @shared_until(ANY_UPDATE)
 def resolution_rates(index: Index) -> ResolutionRates:
     """Return how many names and imports of the repository were resolved, by language."""
     languages = {row[1]: row[2] for row in index.file_rows}
-    _rate_totals(index).renew(languages, index.summaries.of("rates", sorted(languages), partial(_file_rates, index)))
-    return _rate_totals(index).rates()
+    found = ResolutionRates(defaultdict(Counter), defaultdict(Counter))
+    for path, row in index.summaries.of("rates", sorted(languages), partial(_file_rates, index)).items():
+        for totals, counted in zip(found, row, strict=True):
+            if counted:
+                total = totals[languages[path]]
+                for what, times in counted:
+                    total[what] += times
+    return found
 
 
 def _file_rates(index: Index, path: str) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
