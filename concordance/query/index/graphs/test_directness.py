@@ -8,7 +8,7 @@ first are those that were written for it, and the names of tests and test files 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
@@ -48,6 +48,9 @@ class Directness(StrEnum):
     REACHES = "reaches"  # something that it calls does
 
 
+_RANKS = {how: number for number, how in enumerate(Directness)}
+
+
 class RankedTest(NamedTuple):
     """A test with its distance, and how it is connected."""
 
@@ -82,19 +85,30 @@ class TestedSubject:
     def rank(self, tests: Iterable[tuple[int, int]]) -> list[RankedTest]:
         """Return tests, given with their distances, most direct first, without those that cannot select its code."""
         index = self._index
-        ranks = {how: number for number, how in enumerate(Directness)}
-        order, last = index.tests, len(index.tests)
         tests = list(tests)
         index.read_keys(one for one, _ in tests)
-        ranked = [self._ranked(one, steps) for one, steps in tests]
-        ranked = [test for test in ranked if test.is_direct or selects_device(index, self.devices, test.id)]
-        ranked.sort(key=lambda test: index.path_of(test.id))
-        ranked.sort(
-            key=lambda test: (
-                ranks[test.how], not test.is_direct, test.steps, -self._shared_words(test.id), order.get(test.id, last)
-            )
-        )  # fmt: skip
-        return ranked
+        order, last = index.tests, len(index.tests)
+        path_of, key_of, own_tests = index.path_of, index.key_of, _TestFiles(self._paths)
+        names, words, users, devices = self._names, self._words, self._users, self.devices
+        ranked: list[tuple[int, bool, int, int, int, str, RankedTest]] = []
+        for test, steps in tests:
+            path, key = path_of(test), key_of(test)
+            is_direct = (path, key) in users
+            if devices and not is_direct and not selects_device(index, devices, test):
+                continue
+            runs = _runs(key)
+            if own_tests[path]:
+                how = Directness.SAME_NAME
+            elif not names.isdisjoint(runs):
+                how = Directness.NAMES
+            else:
+                how = Directness.CALLS if is_direct else Directness.REACHES
+            # Of the hundred tests that are equally far from a kernel, those of its operator are meant.
+            shared = len(words.intersection(runs))
+            row = RankedTest(test, steps, how, is_direct)
+            ranked.append((_RANKS[how], not is_direct, steps, -shared, order.get(test, last), path, row))
+        ranked.sort()
+        return [row[-1] for row in ranked]
 
     def direct(self) -> list[int]:
         """Return the tests that use the subject itself, in the order of paths and lines."""
@@ -104,20 +118,18 @@ class TestedSubject:
         index.read_keys(one for _, one in found)
         return [one for path, one in found if (path, index.key_of(one)) in self._users]
 
-    def _shared_words(self, test: int) -> int:
-        """Return how many words of the file's name are in a test's name: of the hundred tests that are equally far from
-        a kernel, those of its operator are meant."""
-        return len(self._words.intersection(_runs(self._index.key_of(test))))
 
-    def _ranked(self, test: int, steps: int) -> RankedTest:
-        index = self._index
-        path, key = index.path_of(test), index.key_of(test)
-        is_direct = (path, key) in self._users
-        if any(may_test(path, one) for one in self._paths.get(file_words(path), ())):
-            return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
-        if not self._names.isdisjoint(_runs(key)):
-            return RankedTest(test, steps, Directness.NAMES, is_direct)
-        return RankedTest(test, steps, Directness.CALLS if is_direct else Directness.REACHES, is_direct)
+class _TestFiles(dict[str, bool]):
+    """Whether each test file has the name of one of the given files, and may be its test by its folders."""
+
+    def __init__(self, paths: Mapping[str, Sequence[str]]) -> None:
+        """`paths` are the files, by what the name of a test file may say."""
+        super().__init__()
+        self._paths = paths
+
+    def __missing__(self, path: str) -> bool:
+        found = self[path] = any(may_test(path, one) for one in self._paths.get(file_words(path), ()))
+        return found
 
 
 def file_subject(index: Index, file: File) -> TestedSubject:
@@ -226,8 +238,10 @@ def _runs(key: str) -> tuple[str, ...]:
     for name in split_key(key):
         words = _split(name)
         for start in range(len(words)):
-            for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
-                found["_".join(words[start:end])] = None
+            run = ""
+            for word in words[start : start + _LONGEST_NAME]:
+                run = f"{run}_{word}" if run else word
+                found[run] = None
     return tuple(found)
 
 
