@@ -245,11 +245,13 @@ def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:
 def _print(answer: Answer, root: str, as_json: bool) -> None:
     from concordance.workflow import terminal
 
+    if answer.corrects:
+        click.echo(escape_hidden(answer.note), err=True)
     if as_json:
         click.echo(json.dumps(answer.rows))
     else:
         terminal.print_answer(answer, root)
-    if answer.note:
+    if answer.note and not answer.corrects:
         click.echo(escape_hidden(answer.note), err=True)
     if answer.cursor:
         more = f"continue with --cursor {shlex.quote(answer.cursor)}"

@@ -51,6 +51,7 @@ class Answer(NamedTuple):
     total: int  # how many rows there are on all pages
     cursor: str = ""  # requests the next page; "" on the last one
     note: str = ""  # a remark for the reader, such as what was searched
+    corrects: bool = False  # True if the remark says what was asked instead: it comes before the rows
 
 
 TRUST = Option(

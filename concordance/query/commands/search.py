@@ -52,7 +52,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     rows = [{**spot._asdict(), "score": round(spot.score, 3)} for spot in found.results]
     note = f"Showing results for {found.corrected}" if found.corrected else ""
     note = note if rows else _no_match_note(index, question, folder, asked_for.kinds)
-    return paginate(rows, _COLUMNS, page)._replace(note=note)
+    return paginate(rows, _COLUMNS, page)._replace(note=note, corrects=bool(rows and note))
 
 
 def _no_match_note(index: Index, question: str, folder: str, kinds: frozenset[str]) -> str:

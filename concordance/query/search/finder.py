@@ -37,11 +37,13 @@ from concordance.query.search.name_matches import MAX_WORDS, NAME_PARTS, match_n
 from concordance.query.search.request import CONCEPT, FILE, FOLDER, SearchRequest, SearchResult
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_WORD = re.compile(r"^(?!#!|\W*(?:flake8|pylint|mypy|eslint|prettier|clang-format)\b|\W*-\*-).*[^\W\d_]{2}")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
 _PATH = re.compile(r"\S*[/.]\S*")
 _QUOTED = re.compile(r'"([^"]+)"')
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
+_VERY_ALIKE = 0.85  # a name that is less similar competes with the words of texts
 _LEAST_CORRECTED = 4  # letters of a word that is corrected
 _OF_KIND = 40  # files that are searched for definitions of a kind
 _HITS = 200  # files that full-text search ranks, of which names are taken
@@ -96,11 +98,14 @@ def _without_repetition(index: Index, found: list[SearchResult], limit: int) -> 
 
 
 def _with_line(index: Index, result: SearchResult) -> SearchResult:
-    """Add the line of a result; for a file that is found by its name, the first line that is not empty."""
-    lines = index.open_file(result.path).lines() or []
+    """Add the line of a result; for a file that is found by its name, the first line that says something about it."""
+    opened = index.open_file(result.path)
+    lines = opened.lines() or []
     number = result.line
     if result.kind == FILE:
-        number = next((n for n, line in enumerate(lines[number - 1 :], number) if line.strip()), number)
+        imports = {row.line for row, _ in opened.import_targets}
+        rest = [n for n, line in enumerate(lines[number - 1 :], number) if _WORD.search(line)]
+        number = next((n for n in rest if n not in imports), next(iter(rest), number))
     text = lines[number - 1].strip() if number <= len(lines) else ""
     return result._replace(line=number, snippet=text if len(text) <= MAX_LINE_LENGTH else f"{text[:MAX_LINE_LENGTH]} …")
 
@@ -216,11 +221,18 @@ def _most_similar(index: Index, word: str) -> str:
     names: dict[str, int] = {}
     for place in (place for path in paths for place in index.facts.symbols_in(path)):
         names[place.name] = min(category_rank(place.category), names.get(place.name, 99))
-    if not names:  # a word of some names, as in `RedirectResponse`, or of documents
+    best = _nearest(names, word)
+    if best is None or -best[0] < _VERY_ALIKE:  # a word of some names, as in `RedirectResponse`, or of documents
         paths = files_with_similar(index.text_shards, index.words.of(word), "body")
         lines = (line for path in paths if path in index.categories for line in index.open_file(path).lines() or ())
         words = (part.lower() for line in lines for part in NAME_PARTS.findall(line[:MAX_LINE_LENGTH]))
-        names = dict.fromkeys((part for part in words if len(part) >= _LEAST_CORRECTED), 0)
+        other = _nearest(dict.fromkeys((part for part in words if len(part) >= _LEAST_CORRECTED), 0), word)
+        best = other if best is None or (other is not None and other[0] < best[0]) else best
+    return best[3] if best is not None else next(iter(similar_names(index, word)), "")
+
+
+def _nearest(names: dict[str, int], word: str) -> tuple[float, int, int, str] | None:
+    """Return the name that is most similar to a mistyped one, after its negative likeness; `names` with their ranks."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(word.lower())
 
@@ -231,9 +243,8 @@ def _most_similar(index: Index, word: str) -> str:
     def same_case(name: str) -> int:
         return sum(one == other for one, other in zip(name, word, strict=False))
 
-    scored = [(-round(likeness(name), 2), -same_case(name), rank, name) for name, rank in names.items()]
-    best = min((row for row in scored if -row[0] >= _ALIKE), default=None)
-    return best[3] if best is not None else next(iter(similar_names(index, word)), "")
+    scored = ((-round(likeness(name), 2), -same_case(name), rank, name) for name, rank in names.items())
+    return min((row for row in scored if -row[0] >= _ALIKE), default=None)
 
 
 # --- by words

@@ -50,6 +50,7 @@ _FILLERS = frozenset(
 _IN_NAME, _IN_SCOPE, _IN_PATH = 1.0, 0.85, 0.8
 _BY_BEGINNING = 0.85
 _SHORTEST_BEGINNING = 4  # letters of a word that count as the beginning of another
+_SHORTENED = 3  # letters of a word that names shorten: `dir`, `env`, `arg`
 # What the points of a name are multiplied with if little of it is in the question: one word, several words.
 _LOOSE_ONE, _LOOSE = 0.1, 0.5
 # How a single word matches a name.
@@ -105,6 +106,7 @@ class QuestionWords:
         words = re.findall(r"\w+", question)
         words = [word for word in words if len(word) > 1 or word.isupper()] or words
         self.typed = [word for word in words if word.lower() not in _FILLERS] or words
+        self._fillers = {stem(word.lower()) for word in words if word not in self.typed}
         self.is_asking = ranking.is_asking(question)
         self.wants_tests = "test" in question.lower()
         self._known: dict[str, dict[str, float]] = {}
@@ -143,6 +145,7 @@ class QuestionWords:
             values[whole], used = _IN_NAME, len(whole)
         if not used:
             return _Fit(0.0, 0.0)
+        used += sum(len(part) for part in own if part in self._fillers)  # how does it *find* the settings
         for text, counts in ((scope, _IN_SCOPE), (path, _IN_PATH)):
             if all(value >= counts for value in values.values()):
                 break
@@ -172,7 +175,8 @@ class QuestionWords:
         return {
             word: _BY_BEGINNING
             for word in self.stems
-            if min(len(word), len(part)) >= _SHORTEST_BEGINNING and (word.startswith(part) or part.startswith(word))
+            if (min(len(word), len(part)) >= _SHORTEST_BEGINNING and (word.startswith(part) or part.startswith(word)))
+            or (len(part) == _SHORTENED and len(word) > 2 * _SHORTENED and word.startswith(part))
         }
 
 

@@ -200,6 +200,45 @@ def test_a_change_is_not_taken_for_a_name(tmp_path: Path, question: str) -> None
         assert found.search(question)[0]["path"] == "app.py"
 
 
+def test_a_shortened_word_and_a_verb_in_a_name(tmp_path: Path) -> None:
+    files = {
+        "cache.py": "class Cache:\n    pass\n\n\ndef get_cache_dir():\n    pass\n",
+        "settings.py": "def read_settings():\n    pass\n\n\ndef find_settings():\n    pass\n",
+        "other.py": "def cached_resolve():\n    pass\n\n\ndef cached_compile():\n    pass\n",
+    }
+    write(tmp_path, files)
+    build(tmp_path)
+    with concordance.open(tmp_path) as opened:
+        assert opened.search("cache directory")[0]["symbol"] == "get_cache_dir"
+        assert opened.search("how does it find settings")[0]["symbol"] == "find_settings"
+
+
+def test_a_typing_error_is_corrected_to_the_word_that_is_most_like_it(tmp_path: Path) -> None:
+    files = {
+        "flow.js": "export function then(one) { return one }\n",
+        "check.js": "// The token of a user.\nexport const checkTokenOfUser = 1\n",
+    }
+    write(tmp_path, files)
+    build(tmp_path)
+    with concordance.open(tmp_path) as opened:
+        answer = opened.ask("search", "user tken")
+    assert answer.note == "Showing results for user token"
+    assert answer.rows[0]["symbol"] == "checkTokenOfUser"
+
+
+def test_a_file_is_shown_with_a_line_that_says_something(tmp_path: Path) -> None:
+    files = {
+        "lib/router.ts": "import { a } from './a'\nimport type { B } from './b'\n\n/**\n * Routes requests.\n */\n",
+        "bin/start": "#!/usr/bin/env bash\n# -*- mode: sh -*-\n\n# Starts the router.\n",
+    }
+    write(tmp_path, files)
+    build(tmp_path)
+    with concordance.open(tmp_path) as opened:
+        shown = {row["path"]: row["snippet"] for row in opened.search("router") + opened.search("start")}
+    assert shown["lib/router.ts"] == "* Routes requests."
+    assert shown["bin/start"] == "# Starts the router."
+
+
 def test_folders_and_documents_are_results_of_their_kind(repository: Repository) -> None:
     assert next((row["path"], row["kind"]) for row in repository.search("pkg/net")) == ("pkg/net", "folder")
     assert next((row["path"], row["kind"]) for row in repository.search("guide")) == ("docs/guide.md", "file")
