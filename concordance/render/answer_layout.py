@@ -31,7 +31,9 @@ _NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 _PALE = frozenset(("scope", "by", "via"))
 _UNSHOWN = frozenset(("section",))  # of the page in the book, which is of use to programs
 _NUMBERS = frozenset(("uses", "distance", "score", "count", "chain"))
-_LABELLED = frozenset((*_NUMBERS, "via", "alias"))  # whose values do not say what they are without a heading
+# Fields whose values do not say what they are without a heading, and what is written before them instead.
+_LABELS = {**{column: f"{column} " for column in (*_NUMBERS, "via", "alias", "by")}, "scope": "in "}
+_COMMANDS = frozenset(("run",))  # which are to be copied, so they stay whole
 _LOCATION = ("path", "line", "col")
 _HEADINGS = {"called": "name"}  # where a field of the answer has another name than a reader would give it
 _SOURCE = frozenset(("signature", "text", "snippet"))  # a line of source
@@ -132,14 +134,14 @@ def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) 
         if apart and before is not None and before.path != result.path:
             yield ""
         line, used = pen.locate(result, before), _width(result.location)
-        labels = [f"{column} " if column in _LABELLED else "" for column in columns]
-        for label, field, style in zip(labels, result.fields, result.styles, strict=True):
-            if not field:
-                continue
-            text = label + field
+        said = [result.path, *result.fields]
+        for column, field, style in zip(columns, result.fields, result.styles, strict=True):
+            if not field or field == result.path or any(one.startswith(f"{field} ") for one in said):
+                continue  # "calls" beside "calls Cart.total"
+            text = _LABELS.get(column, "") + field
             if used + len(_GAP) + _width(text) > width:
                 yield line
-                *above, text = _wrap(text, width - len(_INDENT))
+                *above, text = [text] if column in _COMMANDS else _wrap(text, width - len(_INDENT))
                 yield from (_INDENT + pen.paint(part, style) for part in above)
                 line, used = _INDENT, len(_INDENT)
             else:

@@ -25,7 +25,7 @@ from concordance.workflow.workers import temp_folder
 @book_options.with_store
 @book_options.YES
 def command(file: str, repo: str | None, yes: bool) -> None:
-    """Replace a repository's store by the one in a file that `concord pack` wrote, and add its facts to the cache.
+    """Replace a repository's store with the one in a file that `concord pack` wrote, and add its facts to the cache.
 
     The file is checked completely before the store is touched. The next build reads only what differs.
 

@@ -31,7 +31,7 @@ _ANCHOR = re.compile(r'<a id="[^"]*"></a>')
 _HYPERLINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")  # the targets are pages of the book, which terminals cannot find
 _MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
 _NODE = re.compile(r'^\s*(\w+)\["(.*?)"\]$', re.M)
-_ARROW = re.compile(r'^\s*(\w+(?: & \w+)*) (?:-- ".*?" )?--> (\w+(?: & \w+)*)$', re.M)
+_ARROW = re.compile(r'^\s*(\w+(?: & \w+)*) (?:-- "(.*?)" )?--> (\w+(?: & \w+)*)$', re.M)
 _MAX_STALE_PAGES = 200  # most stale pages that are listed
 _AT_ONCE = 0.4  # seconds before a bar is drawn
 _REDRAW = 0.1  # seconds between two redraws
@@ -40,6 +40,8 @@ _MAX_PAGES_OF_UPDATE = 8  # most pages of an update that are listed
 
 class IntRange(click.IntRange):
     """A range of numbers for an option, described in words in help and errors."""
+
+    name = "number"  # the error says that 'x' is not a valid one
 
     def _describe_range(self) -> str:
         return f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
@@ -254,9 +256,10 @@ def _arrows(diagram: str) -> str:
     """Return the arrows of a diagram as a list, an item for each node that has some; "" if there are none."""
     labels = dict(_NODE.findall(diagram))
     found: dict[str, list[str]] = {}
-    for left, right in _ARROW.findall(diagram):
+    for left, number, right in _ARROW.findall(diagram):
+        used = [f"`{labels.get(one, one)}`{f' ({number})' if number else ''}" for one in right.split(" & ")]
         for node in left.split(" & "):
-            found.setdefault(labels.get(node, node), []).extend(labels.get(one, one) for one in right.split(" & "))
+            found.setdefault(f"`{labels.get(node, node)}`", []).extend(used)
     return "".join(f"- {node} → {', '.join(used)}\n" for node, used in found.items())
 
 

@@ -332,7 +332,7 @@ def test_what_no_test_reaches_says_what_was_searched(library: Any) -> None:
 
 def test_examples(library: Any) -> None:
     (row,) = library.tests("oil", examples=True)
-    assert (row["path"], row["why"], row["name"]) == ("examples/run.py", "uses at load time oil", "")
+    assert (row["path"], row["why"], row["name"]) == ("examples/run.py", "at load time uses oil", "")
 
 
 def test_answers_come_in_pages(library: Any) -> None:

@@ -124,7 +124,16 @@ def test_a_page_goes_through_a_pager_with_colours_but_without_links(monkeypatch:
 
 
 def test_a_diagram_on_a_terminal_is_a_list_of_its_arrows() -> None:
-    nodes = [Node("a", "a/"), Node("b", "b.py"), Node("c", "c.py")]
+    nodes = [Node("a", "a/"), Node("b", "__init__.py"), Node("c", "c.py")]
     graph = Diagram(nodes, [("a", "b", "3"), ("a", "c", "3"), ("b", "c", "")])
     shown = terminal.for_terminal(f"x\n\n```mermaid\n{mermaid(graph)}```\n")
-    assert shown == "x\n\n- a/ → b.py, c.py\n- b.py → c.py\n\n"
+    assert shown == "x\n\n- `a/` → `__init__.py` (3), `c.py` (3)\n- `__init__.py` → `c.py`\n\n"
+
+
+def test_fields_without_headings_say_what_they_are_and_nothing_twice() -> None:
+    row: Row = {"path": "a.py", "line": 1, "name": "test_total", "how": "calls", "why": "calls Cart.total",
+                "scope": "Cart.add", "trust": "exact", "by": "scope", "run": f"pytest {'x' * 90}"}  # fmt: skip
+    columns = ("path", "line", "name", "how", "why", "scope", "trust", "by", "run")
+    lines = list(layout(Answer([row], columns, 1), 80))
+    assert lines[0] == "a.py:1  test_total  calls Cart.total  in Cart.add  exact  by scope"
+    assert lines[1:] == [f"    {row['run']}"], "a command stays whole"

@@ -34,7 +34,7 @@ EDGE_VERBS = {
     EdgeKind.IS_WRAPPED: "is wrapped in",
     EdgeKind.STANDS_FOR: "is another name for",
     EdgeKind.REPEATS: "is another definition of",
-    EdgeKind.LOADS: "uses at load time",
+    EdgeKind.LOADS: "at load time uses",
     EdgeKind.PASSES: "names",
     EdgeKind.INHERITS: "extends",
     EdgeKind.TYPES: "is declared with",
