@@ -166,6 +166,7 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     doc = facts.doc
     if _README.search(file.path) and (opening := read_opening(index, file.path)) is not None:
         doc = opening.text  # without badges and announcements
+        title = None if title is not None and opening.first < title.line else title  # that of a section below
     sentence = first_sentence(doc, file.language)
     quoted = quote_sentence(index, file.path, sentence, doc) if is_statement(sentence) else []
     cites = [piece.first for piece in quoted if isinstance(piece, Cite)]

@@ -34,6 +34,8 @@ _GROUPS = (  # in the order in which a summary lists them
 )
 _WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION))
 _OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
+_VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE))
+_ONLY_IN_TESTS = re.compile(r"cfg\((?:test|all\(test\b)")
 _MAX_BESIDE_WHOLE = 6
 _MAX_NAMES = (3, 2)  # names shown of the first and of the second group
 _DECLARATION_FILES = (".d.ts", ".d.mts", ".d.cts")
@@ -101,20 +103,28 @@ def _is_notable(symbol: SymbolHead) -> bool:
 
 
 def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
-    """Return the definitions worth naming, the most used first: the public ones, or all if there are none."""
+    """Return the definitions worth naming, the most used first: the public ones, or all if there are none.
+
+    If only values are public, the types are added that other files use.
+    """
     ids = index.facts.ids(file.path)
     declares = file.path.endswith(_DECLARATION_FILES)
     rows = [
         (place, symbol) for place, symbol in top_level_symbols(facts)
         if _is_notable(symbol) and (declares or not symbol.declaration)
     ]  # fmt: skip
-    rows = [row for row in rows if row[1].public] or rows
+    rows = [row for row in rows if not _ONLY_IN_TESTS.match(row[1].condition)] or rows
+    public = [row for row in rows if row[1].public]
+    has_code = any(symbol.kind not in _VALUES for _, symbol in public)
     uses: dict[int, int] = {}
     index.reads.note(Aspect.USED_BY, file.path)
-    for place, _ in rows:
+    for place, symbol in rows:
         users = index.graph.users(ids.id_at(place))
-        spoken = implementation(facts.symbols, place)
-        uses[spoken] = uses.get(spoken, 0) + len(users) + 100 * sum(user not in ids for user, _ in users)
+        away = sum(user not in ids for user, _ in users)
+        is_shared = not has_code and symbol.kind in TYPE_KINDS and away > 0  # Rust's `pub(crate)`, in a program
+        if symbol.public or not public or is_shared:
+            spoken = implementation(facts.symbols, place)
+            uses[spoken] = uses.get(spoken, 0) + len(users) + 100 * away
     return sorted((row for row in rows if row[0] in uses), key=lambda row: (-uses[row[0]], row[0]))
 
 

@@ -136,7 +136,8 @@ def sentence_pieces(words: str) -> list[Piece]:
 def _strip_markup(words: str) -> str:
     """Return text without the markup of emphasis, links and HTML."""
     words = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", words)
-    words = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", words)
+    # The star in a shape, (*, C), is none.
+    words = re.sub(r"(?<!\w)(\*\*|__|\*)(?=[^\s,;.)\]])(.+?)(?<=[^\s,;(\[])\1(?!\w)", r"\2", words)
     return re.sub(r"</?[a-zA-Z](?![^\s<>]*@)[^<>]*>", "", re.sub(r"::\s*\Z", ":", words))
 
 

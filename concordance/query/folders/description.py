@@ -125,6 +125,8 @@ def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
     for definition in rows:
         kind = found if outline(index, definition.path).symbols[definition.place].public else private
         ref = ref_of(index, definition.id, short=True)
+        if ref.label == "default":  # what a module of JavaScript exports without a name
+            continue
         kind.setdefault(ref.label, ref)
         if len(found) == limit:
             break

@@ -57,6 +57,7 @@ _FILL = 8  # by how much smaller a part may be if there are not enough
 _FEW = 3  # parts up to which a folder is split into small pieces
 _SMALL = 0.02  # share of the whole below which a folder or file is not a part
 _CONCEPTS = 8
+_LEAST_PUBLIC = 0.1  # share of public definitions among those that files use; below it, nothing is meant for users
 _CONSIDERED = 60  # definitions among which concepts are chosen
 _CANDIDATES = 6  # files among which the one to begin with is chosen
 _MOST_BUILDS = 4  # build files that are named
@@ -94,7 +95,8 @@ _AROUND = re.compile(  # tools of the project itself, and its website
 )
 _TOPICS = (  # headings of a README, by what a reader wants
     ("Use", re.compile(
-        r"(?!.*\bcontribut)(?:quick ?start|getting started|(?:basic )?usage|(?:simple )?examples?\Z|how to use)", re.I
+        r"(?!.*\bcontribut)(?:quick ?start|getting started|(?:basic )?usage|"
+        r"(?:an? )?(?:simple )?examples?\Z|how to use)", re.I
     )),
     ("Install", re.compile(r"install", re.I)),
     ("Build", re.compile(r"(?:how to )?(?:build(?:ing)?\b(?! (?:status|template))|compil(?:e|ing)\b(?! time))", re.I)),
@@ -240,9 +242,10 @@ def _main_definition(index: Index, path: str) -> list[Piece]:
     ranked = [(row, one.symbols[row.place]) for row in rank_definitions(one)]
     used = [
         (row, symbol) for row, symbol in ranked
-        if row.files and symbol.kind in _BEGINNINGS and not row.is_private and not symbol.name.startswith("_")
+        if row.files and symbol.kind in _BEGINNINGS and not symbol.name.startswith("_")
         and not _ERROR.search(symbol.name) and not _END_OF_LIFE.search(symbol.name)
     ]  # fmt: skip
+    used = [pair for pair in used if not pair[0].is_private] or used
     used.sort(
         key=lambda pair: (
             -pair[0].files * (_TYPE_WEIGHT if pair[1].kind in TYPE_KINDS else 1),
@@ -291,13 +294,14 @@ def _is_support(row: KeyDefinition) -> bool:
 
 
 def _public(index: Index, rows: Sequence[KeyDefinition]) -> list[KeyDefinition]:
-    """Return the definitions in source that are public, or all in source if none is."""
+    """Return the definitions in source that are public, or all in source if hardly any is, as in a program."""
     files = ledger(index).files
     found = [
         row for row in rows
         if row.kind != Kind.MACRO and files[row.path].category == Category.SOURCE and not helps_tests(row.path)
     ]  # fmt: skip
-    return [row for row in found if row.public] or found
+    public = [row for row in found if row.public]
+    return public if len(public) >= _LEAST_PUBLIC * len(found) else found
 
 
 def _concept(index: Index, row: KeyDefinition) -> Item:

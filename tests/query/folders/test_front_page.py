@@ -45,6 +45,24 @@ def test_concepts_are_public_and_types_stand_in_for_what_nobody_explains(tmp_pat
     assert "helper" not in concepts
 
 
+def test_the_types_of_a_program_are_its_concepts_though_hardly_any_is_public(tmp_path: Path) -> None:
+    names = [f"Part{n}" for n in range(12)]
+    kinds = "".join(f"/// A part, number {n}.\npub(crate) struct {name} {{ size: u8 }}\n" for n, name in enumerate(names))
+    fields = ", ".join(f"p{n}: {name}" for n, name in enumerate(names))
+    test = "#[cfg(test)]\nmod tests {\n  fn check() {}\n  #[test]\n  fn adds() { check() }\n}\n"
+    user = f"use crate::parts::*;\nfn use_them({fields}, a: Arguments) {{}}\n"
+    write(
+        tmp_path,
+        {"Cargo.toml": '[package]\nname = "tool"\n', "src/main.rs": "mod parts;\nmod one;\nmod two;\nmod three;\n",
+         "src/parts.rs": f"{kinds}/// What was asked.\npub struct Arguments {{ size: u8 }}\n{test}",
+         "src/one.rs": user, "src/two.rs": user, "src/three.rs": f"{user}pub const LIMIT: u8 = 1;\n"},
+    )  # fmt: skip
+    concepts = section(tmp_path, "Core Concepts")
+    assert "[`Part0`]" in concepts and "[`Part4`]" in concepts
+    described = (tmp_path / ".concordance" / "book" / "src" / "index.md").read_text()
+    assert "check" not in described, "it is there for the tests"
+
+
 def test_errors_are_no_concepts_where_there_are_others(tmp_path: Path) -> None:
     names = ("Session", "Request", "Answer", "TooLateError")
     kinds = "".join(f'class {name}:\n    """A forest {name.lower()}."""\n\n\n' for name in names)
@@ -80,6 +98,15 @@ def test_test_files_are_counted_where_tests_have_no_names(tmp_path: Path) -> Non
     testing = section(tmp_path, "Building and Testing")
     assert "**Test**: 1 test file; to run some of them:" in testing and "npx vitest run add.test.ts" in testing
     assert "and 1 test file." in section(tmp_path, "Overview")
+
+
+def test_a_readme_is_not_named_by_the_heading_of_a_later_section(tmp_path: Path) -> None:
+    readme = '<h2 align="center">The Tool</h2>\n\n_Tool_ counts the words of a text.\n\n## Installation\n\nRun `make`.\n'
+    simple = "\n## A Simple Example\n\n    tool a.txt\n"
+    write(tmp_path, {"README.md": f"{readme}{simple}", "tool.py": functions("count", 3)})
+    files = section(tmp_path, "Files")
+    assert "“Tool counts the words of a text.”" in files and "[Installation]" not in files
+    assert "- **Use**: [A Simple Example]" in section(tmp_path, "Building and Testing")
 
 
 def test_documents_that_every_project_has_are_named_by_what_they_are(tmp_path: Path) -> None:
