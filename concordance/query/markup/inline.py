@@ -25,6 +25,9 @@ class DocumentTargets(Protocol):
     def document(self, name: str) -> tuple[Ref, str] | None:
         """Return a link to a document by its name in Sphinx, labelled with its title, and its path."""
 
+    def section(self, name: str) -> Ref | None:
+        """Return a link to the section that has a name in Sphinx, labelled with its title."""
+
     def picture(self, target: str, label: str) -> Picture | None:
         """Return the picture at a target as written."""
 
@@ -200,8 +203,10 @@ class InlineReader:
         if name.startswith("!"):
             return code(shown.lstrip("!"))
         page = self.documents.document(name) if kind in ("doc", "download") and self.documents is not None else None
-        if page is not None:
-            return self._ref(page[0], shown if titled else page[0].label, code=False)
+        section = self.documents.section(name) if kind == "ref" and self.documents is not None else None
+        found = page[0] if page is not None else section
+        if found is not None:
+            return self._ref(found, shown if titled else found.label, code=False)
         if not titled:
             shown = name.rpartition(".")[2] if name.startswith("~") else name.lstrip(".")
             shown += "()" if kind in _CALLING and not shown.endswith(")") else ""

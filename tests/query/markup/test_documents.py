@@ -123,6 +123,15 @@ def test_restructured_text(tmp_path: Path) -> None:
     )
 
 
+def test_references_to_sections_of_other_documents(tmp_path: Path) -> None:
+    text = "See :ref:`port-in-use`, :ref:`that <port-in-use>`, :ref:`twice` and :ref:`nowhere`.\n"
+    other = ".. _port-in-use:\n\nPort in Use\n===========\n\n.. _twice:\n\nA\n-\n\nWords.\n"
+    third = ".. _twice:\n\nB\n=\n"
+    index = make_index(tmp_path, {"a.rst": text, "other.rst": other, "third.rst": third})
+    link = "(file:other.rst#Port in Use)"
+    assert shown(document_blocks(model_of(index, "a.rst"))) == f"See [Port in Use]{link}, [that]{link}, `twice` and `nowhere`."
+
+
 def test_a_text_file_in_restructured_text(tmp_path: Path) -> None:
     index = make_index(tmp_path, {"a.txt": "Title\n=====\n\n.. note:: Mind it.\n", "b.txt": "Title\n=====\n\nWords.\n"})
     assert [index.language_of(path) for path in ("a.txt", "b.txt")] == ["rst", "text"]

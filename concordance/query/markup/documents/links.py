@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from concordance.base.blocks import Picture, Ref, To
 from concordance.base.model import Kind, Trust
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_from
 from concordance.query.index.ledger import outline
@@ -20,6 +21,7 @@ from concordance.query.names.mentions import MentionedNames
 from concordance.query.names.references import import_target
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".ico", ".avif")
+_LABEL_LINES = 4  # from a label to its heading at most
 _SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -74,6 +76,18 @@ class DocumentLinks:
         if path is None:
             return None
         return Ref(To.FILE, path, "", title_of(self.model, path), False), path
+
+    def section(self, name: str) -> Ref | None:
+        """Return a link to the section below the label `.. _name:` of some document, labelled with its title; None if
+        there is no such section, or several."""
+        index = self.model.index
+        index.reads.note(Aspect.SYMBOLS_NAMED, name)
+        labels = [one for one in index.facts.symbols_named(name) if one.kind == Kind.LABEL and one.language == "rst"]
+        for label in labels if len(labels) == 1 else ():
+            for symbol in outline(index, label.path).symbols:
+                if symbol.kind == Kind.HEADING and 0 < symbol.line - label.line <= _LABEL_LINES:
+                    return Ref(To.FILE, label.path, symbol.name, symbol.name, False)
+        return None
 
     def picture(self, target: str, label: str) -> Picture | None:
         """Return the picture at a target as written; None if the repository does not have it."""

@@ -17,7 +17,7 @@ from concordance.query.markup.documents.markdown_reader import DocumentPart, rea
 from concordance.query.markup.documents.notebook_reader import read_notebook
 from concordance.query.markup.documents.rst_reader import read_rst
 
-LONGEST = 150_000  # characters of a document on its page; the source of a longer one is shown instead
+LONGEST = 500_000  # characters of a document on its page; the source of a longer one is shown instead
 _READERS: dict[str, Callable[[FileModel, str], list[DocumentPart]]] = {
     "markdown": lambda model, text: read_markdown(text, DocumentLinks(model)),
     "rst": lambda model, text: read_rst(text, model.symbols, DocumentLinks(model)),
