@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote
@@ -47,7 +47,7 @@ class Addresses:
     own_ends: tuple[str, ...] = ()  # further suffixes of files that are put beside each page
 
     def __init__(
-        self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset(), ending: str = MARKDOWN
+        self, paths: Iterable[str], root: str, out: str, plain: Container[str] = frozenset(), ending: str = MARKDOWN
     ) -> None:
         """Name all pages; definitions in the files `plain` get no anchors, since such files have thousands of keys.
 

@@ -23,7 +23,7 @@ from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
 from concordance.query.pages import PAGES
 from concordance.query.search.entities import ENTITIES
-from concordance.query.sections.structure import Structure, plain_files
+from concordance.query.sections.structure import PlainFiles, Structure
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
 from concordance.workflow.store_location import store_path
@@ -40,7 +40,7 @@ def render_pages(index: Index, subject: str, out: str) -> list[Row]:
     """Return the requested pages: path, address and text of each."""
     before, index.book = index.book, replace(index.book, source=False)
     try:
-        addresses = Addresses([row[1] for row in index.file_rows], index.root, out, plain_files(index))
+        addresses = Addresses([row[1] for row in index.file_rows], index.root, out, PlainFiles(index))
         rows: list[Row] = []
         for page in _requested_pages(index, subject, addresses):
             text = markdown.render(page, addresses).text

@@ -24,6 +24,7 @@ from concordance.base.blocks import (
     To,
     count_noun,
 )
+from concordance.base.model import Kind
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.query.folders import folder_definitions
@@ -32,6 +33,7 @@ from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.index_entries import EntryWriter, definitions_table
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
+_AROUND = frozenset((Kind.NAMESPACE, Kind.MODULE))  # which many files reopen, and few look for
 TO = To.LETTERS  # what links to these pages say
 
 
@@ -55,7 +57,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         title: list[Piece] = ["Keywords: ", _title(subject)]
         title += [f", part {number} of {len(parts)}"] if len(parts) > 1 else []
         blocks: list[Block] = [
-            Text([Ref(To.LETTERS, "", "", "Keywords", False), *_nearby_parts(index, subject, len(parts))])
+            Text([Ref(To.LETTERS, "", "", "All letters", False), *_nearby_parts(index, subject, len(parts))])
         ]
         groups: dict[str, list[Item]] = {}
         for name in names:
@@ -107,7 +109,10 @@ def _front(index: Index) -> list[Block]:
     for part in shards.parts:
         letters.setdefault(letter_of(part) if part not in (DIGITS, OTHER) else part, []).append(part)
     rows: list[list[list[Piece]]] = []
+    row: list[Piece] = []
     for letter, parts in letters.items():
+        row += [" · " if row else "", Ref(To.LETTERS, parts[0], "", _title(parts[0]), False)]
+        row.append(f" {shards.count(parts[0]):,}")
         pieces: list[Piece] = []
         for part in parts:
             pieces += [" · " if pieces else "", Ref(To.LETTERS, part, "", _title(part), False)]
@@ -118,13 +123,15 @@ def _front(index: Index) -> list[Block]:
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
-    ranked = definitions_table(index, whole.used_symbols)
+    ranked = definitions_table(index, (one for one in whole.used_symbols if one.kind not in _AROUND))
     total = sum(counts.values())
     names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concept_count, "concept")
     summary = f"{count_noun(total, 'definition')} of {names}, and {concepts}"
     style: list[Piece] = [", which are in ", Strong("bold type")] if index.alphabet.concept_count else []
     blocks: list[Block] = [Text([summary, *style, "."])]
-    blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []
+    is_split = len(shards.parts) > len(letters)
+    if rows:
+        blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows) if is_split else Text(row)]
     if ranked:
         blocks += [Heading(2, ["Most Used"]), *ranked]
     return [*blocks, Heading(2, ["Kinds"]), Table(["Kind", "Definitions"], kinds)] if kinds else blocks

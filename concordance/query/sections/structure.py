@@ -151,24 +151,20 @@ class Structure:
         return self._below([place], 3)
 
     def _below(self, places: Sequence[int], level: int) -> list[Block]:
-        """Return the blocks of sibling definitions; large ones get headings, down to level six."""
-        found: list[Block] = []
-        items: list[Item] = []
+        """Return the blocks of sibling definitions; large ones get headings, down to level six.
+
+        The others come first: below the heading of a class they would look like its members.
+        """
         if level > _DEEPEST:
             places = self._inside(places)
-        for group in self._groups(places):
-            symbol = self.about.symbols[group[0]]
-            if len(group) == 1 and self._is_large(group[0]) and level <= 6:
-                if items:
-                    found.append(Items(items))
-                    items = []
-                found.append(Heading(level, self._title(group[0]), symbol.key))
-                found += self._body(group[0])
-                found += self._below(self.about.children.get(group[0], []), level + 1)
-            else:
-                items.append(self._item(group, level))
-        if items:
-            found.append(Items(items))
+        large = [place for place in places if level <= 6 and self._is_large(place)]
+        headed = frozenset(large)
+        items = [self._item(group, level) for group in self._groups([one for one in places if one not in headed])]
+        found: list[Block] = [Items(items)] if items else []
+        for place, *_ in self._groups(large):
+            found.append(Heading(level, self._title(place), self.about.symbols[place].key))
+            found += self._body(place)
+            found += self._below(self.about.children.get(place, []), level + 1)
         return found
 
     def _inside(self, places: Sequence[int]) -> list[int]:
@@ -472,12 +468,19 @@ class Structure:
         if len(users) <= _NAMED_AWAY:
             return join_with_commas(_one_by_label(map(self._other_user, users)))
         if len(paths) <= _MAX_FILES:
-            refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
+            names = Counter(path.rpartition("/")[2] for path in paths)
+            refs: list[Piece] = [Ref(To.FILE, path, "", _short_path(path, names)) for path in paths]
             return [f"{len(users):,}{noun} in ", *join_with_commas(refs)]
         return [f"{len(users):,}{noun} in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
 
     def _dotted(self, parts: Iterator[list[Piece]]) -> list[Piece]:
         return [piece for part in parts for piece in [" · ", *part]]
+
+
+def _short_path(path: str, names: Counter[str]) -> str:
+    """Return a file's name, with its folder where several of the files have this name."""
+    parts = path.split("/")
+    return "/".join(parts[-2:]) if names[parts[-1]] > 1 else parts[-1]
 
 
 def _one_by_label(pieces: Iterable[Piece]) -> list[Piece]:
@@ -543,6 +546,18 @@ def _short_signature(symbol: Symbol) -> str:
     return signature if len(signature) <= 100 else symbol.name
 
 
+class PlainFiles:
+    """The files whose definitions have no anchors of their own, for a few pages: only the languages of files that are
+    asked about are loaded."""
+
+    def __init__(self, index: Index) -> None:
+        self._languages = {path: language for _, path, language, *_ in index.file_rows}
+
+    def __contains__(self, path: object) -> bool:
+        language = self._languages.get(str(path))
+        return language is not None and language_of(language).is_keyed
+
+
 def plain_files(index: Index) -> frozenset[str]:
-    """Return the files whose definitions have no anchors of their own."""
+    """Return the files whose definitions have no anchors of their own, for a whole book."""
     return frozenset(row[1] for row in index.file_rows if language_of(row[2]).is_keyed)
