@@ -16,6 +16,7 @@ import asyncio
 import ipaddress
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -363,7 +364,9 @@ def _reply_to(request: Request, answer: ReaderReply, base: str) -> Reply:
     """Return the reply to a request, in a form that the client accepts."""
     status = HTTPStatus(answer.status)
     if not answer.data and status is not HTTPStatus.OK:
-        return _error_page(status, _WHY.get(status, "The page could not be rendered. The server's log says why."), base)
+        why = _WHY.get(status, "The page could not be rendered. The server's log says why.")
+        sought = _PAGE_ENDING.sub("", request.path.rstrip("/").rpartition("/")[2])
+        return _error_page(status, why, base, sought if status is HTTPStatus.NOT_FOUND else "")
     more = {**answer.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     takes = "gzip" in request.headers.get("accept-encoding", "").lower()
     if answer.tag:
@@ -376,15 +379,16 @@ def _reply_to(request: Request, answer: ReaderReply, base: str) -> Reply:
     return Reply(status, answer.data, answer.type, more, answer.packed)
 
 
+_PAGE_ENDING = re.compile(r"(?:_docs|_source)?\.(?:html|md)$")
 _WHY = {
     HTTPStatus.NOT_FOUND: "There is no such page. The file may have been removed, or never existed.",
     HTTPStatus.SERVICE_UNAVAILABLE: "The store is not ready yet. Try again in a moment.",
 }
 
 
-def _error_page(status: HTTPStatus, why: str, base: str) -> Reply:
-    """Return an error page."""
-    text = error_document(f"{status.value} {status.phrase}", why, base)
+def _error_page(status: HTTPStatus, why: str, base: str, sought: str = "") -> Reply:
+    """Return an error page; with `sought`, it offers to search for that."""
+    text = error_document(f"{status.value} {status.phrase}", why, base, sought)
     return Reply(status, text.encode(), _HTML, {"Cache-Control": "no-store"})
 
 

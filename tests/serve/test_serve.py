@@ -162,6 +162,12 @@ def test_pages_are_served(server: Server) -> None:
         assert got.headers["cross-origin-opener-policy"] == got.headers["cross-origin-resource-policy"] == "same-origin"
 
 
+def test_a_page_that_does_not_exist_offers_a_search_for_its_name(server: Server) -> None:
+    got = server.get("/abacus/%3Cb%3Eledgers.py_docs.html")
+    assert got.status == 404
+    assert '<a href="/search.html?q=%3Cb%3Eledgers.py">Search for <code>&lt;b&gt;ledgers.py</code></a>' in got.text
+
+
 def test_what_is_known_is_not_sent_again(server: Server) -> None:
     plain = server.get("/abacus/ledger.py_docs.html")
     packed = server.get("/abacus/ledger.py_docs.html", Accept_Encoding="gzip, br")

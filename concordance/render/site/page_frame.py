@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
+from urllib.parse import quote
 
 from concordance.base.blocks import TO_FILES, TO_FOLDERS, Ref, To
 from concordance.base.characters import escape_hidden
@@ -107,10 +108,16 @@ def render_document(window: Window, root: str = "") -> str:
 """
 
 
-def error_document(title: str, why: str, root: str) -> str:
-    """Return the document of an address that has no page: the header with the search, and what happened. Its links
-    begin at the root of the server, because such an address may be of any depth."""
-    window = Window("Front page", "", title, f"<h1>{escape(title)}</h1>\n<p>{escape(why)}</p>", kind="error", api=True)
+def error_document(title: str, why: str, root: str, sought: str = "") -> str:
+    """Return the document of an address that has no page: the header with the search, what happened, and with
+    `sought`, where else to look. Its links begin at the root of the server, because such an address may be of any
+    depth."""
+    shown = f"<h1>{escape(title)}</h1>\n<p>{escape(why)}</p>"
+    if sought:
+        name = f"<code>{escape(escape_hidden(sought))}</code>"
+        search = f'<a href="{root}{SEARCH}?q={quote(sought, errors="surrogateescape")}">Search for {name}</a>'
+        shown += f'\n<p>{search}, or go to the <a href="{root}index.html">front page</a>.</p>'
+    window = Window("Front page", "", title, shown, kind="error", api=True)
     return render_document(window, root)
 
 
