@@ -13,7 +13,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import unescape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 
 from concordance.base.blocks import Mono, Picture, Piece, Ref
 from concordance.extract.documents.markdown_blocks import front_matter_length
@@ -22,11 +26,6 @@ from concordance.query.markup.documents.html_fragments import html_to_markdown
 from concordance.query.markup.documents.links import DocumentLinks
 from concordance.query.markup.inline import code, escape_line_starts, escape_text, inline_math, link_text
 from concordance.query.markup.markdown_shapes import MarkdownBlock, code_block, join_blocks, list_block, quote_block
-
-if TYPE_CHECKING:  # the parser takes time to load, which a question that reads no document need not wait for
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
 
 _OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
 _MATH = re.compile(
@@ -82,8 +81,6 @@ def read_markdown(text: str, links: DocumentLinks) -> list[DocumentPart]:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     found = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     found.inline.ruler.before("escape", "math", _math_rule)
     return found
