@@ -13,6 +13,8 @@ from concordance.base.characters import escape_hidden
 WIDTH, HEIGHT = 960.0, 220.0
 _LEFT, _BELOW, _ABOVE = 56.0, 24.0, 12.0
 _WIDEST = 48.0  # of a bar
+_ROOMY = 44.0  # width of a bar that has room for a label, and between two labels
+_YEAR = 28.0  # width of a year
 
 
 def plot(block: Plot) -> str:
@@ -43,9 +45,10 @@ def plot(block: Plot) -> str:
             f'<g class="bar"><title>{shown}: {value:,}</title><rect x="{x + gap:.1f}" y="{y:.1f}" '
             f'width="{step - 2 * gap:.1f}" height="{base - y:.1f}"/></g>\n'
         )
-        if _is_marked(name, step) and x - seen >= 44:
-            out.append(f'<text class="when" x="{x + gap:.1f}" y="{HEIGHT - 7:.0f}">{_short(shown, step)}</text>\n')
-            seen = x
+        at = min(x + gap, WIDTH - _YEAR) if step < _ROOMY else x + gap  # the last year would be cut at the edge
+        if _is_marked(name, step) and at - seen >= _ROOMY:
+            out.append(f'<text class="when" x="{at:.1f}" y="{HEIGHT - 7:.0f}">{_short(shown, step)}</text>\n')
+            seen = at
     out.append(f"</svg></div>\n{_numbers(block)}</figure>\n")
     return "".join(out)
 
@@ -66,11 +69,11 @@ def _round(most: int) -> int:
 
 def _is_marked(name: str, step: float) -> bool:
     """True if a bar gets a label; if there is no room for all, only those that begin a year."""
-    return step >= 44 or len(name) == 4 or name.endswith("-01")
+    return step >= _ROOMY or len(name) == 4 or name.endswith("-01")
 
 
 def _short(name: str, step: float) -> str:
-    return name if step >= 44 or len(name) <= 4 else name[:4]
+    return name if step >= _ROOMY or len(name) <= 4 else name[:4]
 
 
 def _numbers(block: Plot) -> str:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from concordance.base.blocks import Diagram, Node, Ref, To
+from concordance.base.blocks import Diagram, Node, Plot, Ref, To
+from concordance.render.diagrams.bar_chart import WIDTH, plot
 from concordance.render.diagrams.svg import SMALL, WORD, Box, DrawnDiagram, label_lines, place_diagram, svg
 from tests.support import webpages
 
@@ -109,3 +111,11 @@ def test_long_names_are_shown_in_lines_and_whole_when_pointed_at() -> None:
 
 def test_no_boxes_no_diagram() -> None:
     assert svg(Diagram([], []), lambda ref: "") == ""
+
+
+def test_no_label_of_a_bar_chart_is_cut_at_the_edge() -> None:
+    for months in (190, 193, 194, 200):  # from January 2010 on: the last year begins near the edge
+        names = [f"{2010 + month // 12}-{month % 12 + 1:02}" for month in range(months)]
+        drawn = plot(Plot("Commits", ("Month", "Commits"), [(name, 3) for name in names]))
+        at = [float(x) for x in re.findall(r'class="when" x="([\d.]+)"', drawn)]
+        assert len(at) > 10 and at[-1] + 28 <= WIDTH
