@@ -193,7 +193,8 @@ def _read_text(path: str) -> str:
         with click.open_file(path, "rb") as file:
             return bytes(file.read()).decode("utf-8", "replace")
     except OSError as error:
-        raise click.UsageError(f"Cannot read {path}: {error.strerror}.{_instead_of_a_file(path)}") from None
+        what = f"Cannot read {shlex.quote(path)}: {error.strerror}."
+        raise click.UsageError(f"{what}{_instead_of_a_file(path)}") from None
 
 
 def _instead_of_a_file(text: str) -> str:

@@ -134,9 +134,9 @@ def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) 
         if apart and before is not None and before.path != result.path:
             yield ""
         line, used = pen.locate(result, before), _width(result.location)
-        said = [result.path, *result.fields]
+        shown = [result.path, *result.fields]
         for column, field, style in zip(columns, result.fields, result.styles, strict=True):
-            if not field or field == result.path or any(one.startswith(f"{field} ") for one in said):
+            if not field or field == result.path or any(one.startswith(f"{field} ") for one in shown):
                 continue  # "calls" beside "calls Cart.total"
             text = _LABELS.get(column, "") + field
             if used + len(_GAP) + _width(text) > width:

@@ -126,7 +126,8 @@ def unpack(source: BinaryIO, folder: str, cache: Cache) -> ArchiveContents:
 
 def _check_header(source: BinaryIO) -> None:
     if source.read(len(MAGIC)) != MAGIC:
-        raise ArchiveRefused("The file was not written by `concord pack` of this version", "Build without it")
+        what = "the file was not written by `concord pack` of this version"
+        raise ArchiveRefused(what, "To read the source instead: concord build")
     (size,) = _HEADER.unpack(source.read(_HEADER.size))
     if size > _MAX_HEADER:
         raise EOFError
