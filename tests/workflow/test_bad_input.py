@@ -187,17 +187,17 @@ def peak_memory(started: subprocess.Popen[str]) -> int:
 
 
 def test_a_hundred_thousand_brackets(folder: Path) -> None:
+    """One kind of bracket for each language; `extract/test_robustness.py` has all kinds for the readers alone."""
     many = 100_000
     extensions = sorted({one.extensions[0] for one in registry.languages() if one.extensions})
     assert {".py", ".json", ".js", ".c", ".yaml", ".toml"} & set(extensions)
-    for extension in (*extensions, ".h"):
-        for place, (opening, closing) in enumerate(("()", "[]", "{}")):
-            write(folder, {f"open{place}{extension}": opening * many})
-            write(folder, {f"shut{place}{extension}": opening * many + closing * many})
+    for place, extension in enumerate((*extensions, ".h")):
+        opening, closing = ("()", "[]", "{}")[place % 3]
+        write(folder, {f"open{extension}": opening * many, f"shut{extension}": opening * many + closing * many})
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     summary = build(folder, timeout=240)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert summary["files"] == summary["read"] == 6 * (len(extensions) + 1)
+    assert summary["files"] == summary["read"] == 2 * (len(extensions) + 1)
     assert summary["failed"] == []
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 60
     with Facts(str(folder / ".concordance")) as facts:
