@@ -49,6 +49,7 @@ from concordance.query.search.related_files import stem_of
 
 _MAX_TITLE = 30  # characters up to which a sentence of two or three words is no more than a title
 _TO_THE_READER = ("If ", "Please ", "To get ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
+_SECTION = re.compile(r"getting started|quick ?start|install(?:ing|ation)?|usage|features|examples?", re.I)
 _CONTENTS = re.compile(r"(?:table of )?contents|toc|index", re.I)
 _README = re.compile(r"(?:^|/)readme[^/]*$", re.I)
 _KEYED = frozenset(("settings", "plist", "xml"))  # data formats without a reader
@@ -170,8 +171,9 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     sentence = first_sentence(doc, file.language)
     quoted = quote_sentence(index, file.path, sentence, doc) if is_statement(sentence) else []
     cites = [piece.first for piece in quoted if isinstance(piece, Cite)]
-    if title is not None and cites and cites[0] < title.line and sum(head.parent < 0 for head in heads) > 1:
-        title = None  # it heads the first of several sections, after the opening
+    if title is not None and cites and cites[0] < title.line:
+        is_section = _SECTION.fullmatch(title.name) or sum(head.parent < 0 for head in heads) > 1
+        title = None if is_section else title  # it heads a section after the opening
     found: list[Piece] = []
     if title is not None:
         found += [Ref(To.SYMBOL, file.path, title.key, title.name, code=False), Cite(file.path, title.line)]

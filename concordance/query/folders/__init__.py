@@ -336,6 +336,8 @@ def noun_of(file: File) -> str:
         return "symbolic link"
     if title != "Plain text":
         return title if title.endswith("file") else f"{title} file"
+    if file.type.endswith(" image"):
+        return "image"
     return _NOUNS.get(Category(file.category)) or f"{file.type} file"
 
 

@@ -198,3 +198,13 @@ def test_objects_with_methods_stand_for_classes(tmp_path: Path) -> None:
     code = f"var resolve = 1\nvar res = Object.create(null)\nmodule.exports = res\n{send}\nfunction pad() {{}}\n"
     write(tmp_path, {"lib/response.js": code, "lib/b.js": "export function b() {}\n"})
     assert "defines the object [`res`]" in section(tmp_path, "Main Parts")
+
+
+def test_images_are_counted_as_images_wherever_they_are(tmp_path: Path) -> None:
+    picture = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
+    write(tmp_path, {"shop.py": "A = 1\n"})
+    for name in ("dark", "light"):
+        path = tmp_path / ".github" / "images" / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture)
+    assert "| 2 images" in section(tmp_path, "Subfolders")
