@@ -110,6 +110,8 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
         if not is_more or not (is_short or announced):
             break
         kept.append(part)
+    while len(kept) > 1 and _plain_text(kept[-1]).rstrip().endswith(":"):
+        kept.pop()  # what it announces is not text: a picture, code
     pieces = join_parts("", [part._replace(text=_without_link_bar(part.text)) for part in kept])
     text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
     return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])

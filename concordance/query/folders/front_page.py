@@ -99,7 +99,11 @@ _TOPICS = (  # headings of a README, by what a reader wants
         r"(?:an? )?(?:simple )?examples?\Z|how to use)", re.I
     )),
     ("Install", re.compile(r"install", re.I)),
-    ("Build", re.compile(r"(?:how to )?(?:build(?:ing)?\b(?! (?:status|template))|compil(?:e|ing)\b(?! time))", re.I)),
+    ("Build", re.compile(
+        r"(?:how to )?(?:build(?:ing)?\b(?! (?:status|template)|.*\b(?:app|application|site|website|service)s?\b)|"
+        r"compil(?:e|ing)\b(?! time))",
+        re.I,
+    )),
     ("Test", re.compile(r"(?:(?:how to )?run(?:ning)? .{0,20}\btests?\b|(?:unit )?tests?\Z|testing\b)", re.I)),
     ("Contribute", re.compile(r"(?:contribut|developing|development(?! (?:version|build|release)))", re.I)),
 )  # fmt: skip

@@ -208,3 +208,12 @@ def test_images_are_counted_as_images_wherever_they_are(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(picture)
     assert "| 2 images" in section(tmp_path, "Subfolders")
+
+
+def test_what_users_build_and_what_a_picture_shows_is_left_out(tmp_path: Path) -> None:
+    readme = "# Shop\n\nA shop that sells tea.\n\n**Demo**: Buying tea, and\nleaving:\n\n![tea](tea.png)\n\n"
+    write(tmp_path, {"README.md": f"{readme}## Build Your Own Applications\n\nBuy.\n", "shop.go": "package shop\n",
+                     "go.mod": "module shop\n"})  # fmt: skip
+    assert "Build Your Own" not in section(tmp_path, "Building and Testing")
+    overview = section(tmp_path, "Overview")
+    assert "sells tea" in overview and "Demo" not in overview
