@@ -33,7 +33,10 @@ _PATH_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+
 _QUOTED = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+)(?=[\"'`:])")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+\Z")  # modules that are loaded by name may begin with a digit
 _MIGRATION = re.compile(rb"\(\s*[\"'](\w+)[\"'],\s*[\"'](\d{4}_\w+)[\"'],?\s*\)")  # Django: `("shop", "0001_initial")`
-_MACRO_ARGUMENT = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
+# `MACRO(name)`. The bracket is searched first: a pattern that begins with a fixed byte is searched fast.
+_ONE_ARGUMENT = re.compile(rb"\((?<=[A-Z0-9_]\()\s*([A-Za-z_]\w{2,80})\s*\)")
+_MACRO_NAME = re.compile(rb"(?<!\w)[A-Z][A-Z0-9_]{2,60}\Z")
+_LONGEST_MACRO_NAME = 61
 _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
 _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n|[ \t]*+\n)++)", re.M)
 _ENTRY = re.compile(rb"^[ \t]++(?:[^<:\n]*+<)?(/?[\w+./-]++)>?[ \t]*+$", re.M)
@@ -49,6 +52,7 @@ _FIRST_ARGUMENT = re.compile(
 )  # fmt: skip
 # `"tests/ui/*.rs"`: the files of one folder; `"crates/*"`, in a manifest: the packages in it.
 _PATTERN = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-][\w+@./-]*/\*(?:\.\w+)*)[\"'`]")
+_END_OF_PATTERN = re.compile(rb"/\*(?:\.\w+)*[\"'`]")  # few files have one, and it is found fast
 _MANIFESTS = (("toml", b"[workspace"), ("json", b'"workspaces"'))
 _NOT_FOLLOWED = (b"<svg", b'{"version":3,')  # the words in a picture are shown; a source map is of generated code
 _LONGEST_WORD = 200
@@ -89,15 +93,16 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
             yield match.start(1), word, "dotted" if _DOTTED.match(word) else "stem"
     is_manifest = any(context.language == language and mark in data for language, mark in _MANIFESTS)
     if is_manifest or not language_of(context.language).is_keyed:
-        for match in _PATTERN.finditer(data):
+        for match in _PATTERN.finditer(data) if _END_OF_PATTERN.search(data) else ():
             if not match[1].endswith(b"*") or is_manifest:
                 yield match.start(1), match[1].decode(), "pattern"
     if context.language == "python":
         for match in _MIGRATION.finditer(data):
             yield match.start(2), f"{match[1].decode()}/migrations/{match[2].decode()}", "migration"
     if context.language in C_FAMILY:
-        for match in _MACRO_ARGUMENT.finditer(data):
-            yield match.start(1), match[1].decode(), "macro"
+        for match in _ONE_ARGUMENT.finditer(data):
+            if _MACRO_NAME.search(data, max(0, match.start() - _LONGEST_MACRO_NAME), match.start()):
+                yield match.start(1), match[1].decode(), "macro"
     if context.language == "cmake":
         for pattern in (_LISTED, _FIRST_ARGUMENT):
             for match in pattern.finditer(data):

@@ -20,6 +20,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 from concordance.extract.cfamily.directives import ScannedLines
 
@@ -32,10 +33,14 @@ _EXPECTING = frozenset(
 )
 _NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _BRACKET = re.compile(rb"[()]")
-# `class SOME_API Name {` with a macro that the repository does not define.
-_CLASS_HEAD = re.compile(
-    rb"(?:class|struct|union|enum)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
-    rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
+# `class SOME_API Name {` with a macro that the repository does not define. One for each word, because a pattern that
+# begins with a word is searched fast.
+_CLASS_HEADS = tuple(
+    re.compile(
+        word + rb"\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
+        rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
+    )
+    for word in (b"class", b"struct", b"union", b"enum")
 )
 _ENUM_HEAD = re.compile(rb"enum(?<!\wenum)\b[^;{}()=,]*\{")  # a pattern that begins with a word is searched fast
 _ENUMERATOR_END = re.compile(rb"[,(){}]")
@@ -303,7 +308,7 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
         if role != MAYBE and role[:1] != VALUE and (role != CLOSES or opening):
             for at in _uses(lines, name):
                 _take(lines, result, at, at + len(name), role, marks, macros)
-    for match in _CLASS_HEAD.finditer(result.data):
+    for match in chain.from_iterable(head.finditer(result.data) for head in _CLASS_HEADS):
         if lines.in_code(match.start()) and (not match.start() or result.data[match.start() - 1] not in _WORD_BYTES):
             result.erase(*match.span(1))
     _erase_among_enumerators(lines, result)

@@ -154,11 +154,16 @@ class RuleContext:
         words = re.sub(r"\s+", " ", self.text(node))
         return words if len(words) <= 60 else words[:57] + "…"
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names that occur in the file."""
+        return frozenset(self.facts.occurrences.names)
+
     def places(self, *names: str) -> list[int]:
         """Return the offsets at which any of the names occurs, ascending."""
         found = []
         ends = self.draft.ends
-        for name in names:
+        for name in self.names.intersection(names):
             word = name.encode()
             at = self.data.find(word)
             while at >= 0:
