@@ -142,6 +142,7 @@ def repeated(piece: str, size: int = 60_000) -> str:
 
 # What cost from five seconds to minutes each, by the language of its reader.
 COSTLY = [
+    ("cpp", "#define ENDED() } " + "INTERNAL_CATCH_" * 2 + "(x)\n"),  # a macro that seems to close something
     ("ini", " " * 60_000 + "x"),
     ("markdown", "# a" + " " * 60_000 + "b"),
     ("markdown", "# a {" + repeated("#a")),

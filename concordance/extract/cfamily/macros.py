@@ -99,7 +99,7 @@ _QUOTING = re.compile(rb"(?<!#)#\s*__VA_ARGS__")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?\s*\{|extern\s+\"C(?:\+\+)?\"\s*\{")
 _AROUND_OPENING = re.compile(rb"[A-Z][A-Z0-9_]*")  # of other macros: those that suppress warnings
-_CLOSING = re.compile(rb"(?:[A-Z][A-Z0-9_]*\s+)*[}\s;]+(?:\s*[A-Z][A-Z0-9_]*)*")
+_CLOSING = re.compile(rb"(?:[A-Z][A-Z0-9_]*+\s++)*+[}\s;]++(?:\s*+[A-Z][A-Z0-9_]*+)*+")
 _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".hip", ".m", ".mm")
