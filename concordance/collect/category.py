@@ -94,7 +94,7 @@ _NAMES: tuple[tuple[Category, str], ...] = (
         "conftest.py test.py tests.py test_* *_test.py *_test.go *_test.c *_test.cc *_test.cpp *_test.cu *_test.mm"
         " *_test.h *_test.rs *_test.rb *_test.js *_test.ts *_test.sh *_test.exs *_test.dart *_tests.* *-test.*"
         " *_unittest.* *.test.* *.test-d.* *.spec.* *_spec.rb *Test.java *Tests.java *TestCase.java *IT.java *Test.kt"
-        " *Tests.cs *Test.php *Tests.swift *Tests.m *Tests.mm",
+        " *Tests.cs *Test.php *Tests.swift *Tests.m *Tests.mm *.t",
     ),
     (
         Category.BENCHMARK,

@@ -276,7 +276,7 @@ CATEGORIES = {
         numpy/_core/tests/test_multiarray.py tools/testing/selftests/bpf/test_maps.c lib/test_bitmap.c
         android/app/src/test/java/org/FooTest.java pkg/server_test.go web/button.spec.ts web/__tests__/button.js gem/spec/a.rb
         c10/test/util/bitset_test.cpp tests/cases/python/one.md torch/testing/_internal/test_module/test_one.py
-        src/androidTest/java/A.kt regress/alerts.sh test/cpp/jit/test_gpu.cu tests/settings.yaml types/flow-tests/list.js types/ref.test-d.ts
+        src/androidTest/java/A.kt regress/alerts.sh perl/t/one.t test/cpp/jit/test_gpu.cu tests/settings.yaml types/flow-tests/list.js types/ref.test-d.ts
     """,
     "example": "samples/bpf/hbm_edt_kern.c functorch/examples/maml/train.py docs/tutorials/first.py demo/app.js _examples/rest/main.go",
     "benchmark": "benchmarks/fastrnns/bench.py tools/perf/bench/futex.c benches/x.rs src/sort_benchmark.cc",

@@ -121,6 +121,7 @@ def first_sentence(doc: str, language: str, name: str = "") -> str:
 
 
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")  # a line in bold type stands for a heading
+_PICTURES = re.compile(r"(?:\|[\w .-]+\|_{0,2}\s*)+\Z")  # reStructuredText: `|PyPI| |License|`, a row of badges
 _MAX_COMMENT = 8000  # characters of a comment that are searched for a first sentence
 
 
@@ -142,7 +143,7 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
                 continue
             elif text.startswith(".. ") or text == ".." or (kept and _is_title_of_example(lines, place)):
                 deeper = indent
-            elif text and not _TO_TOOLS.match(text) and not _LINK_DEFINITION.match(text):
+            elif text and not any(rule.match(text) for rule in (_TO_TOOLS, _LINK_DEFINITION, _PICTURES)):
                 deeper = -1
                 kept.append(text)
         while kept and (_RULER.fullmatch(kept[0]) and not (len(kept) > 2 and kept[0] == kept[2])):

@@ -294,6 +294,7 @@ def test_no_doc_takes_long() -> None:
         ("@file oak.h\n@brief All about oaks.\n", "cpp", "All about oaks."),
         ("Returns a {@link Tree#grow grown one}. More.", "java", "Returns a grown one."),
         ("The <b>big</b> <code>Tree</code>.\n<p>More.", "java", "The big Tree."),
+        ("|PyPI| |License|\n\nThe words here.", "rst", "The words here."),
         (".. currentmodule:: x\n\nThe words here.", "python", "The words here."),
         ("forest.oaks\n~~~~~~~~~~~\n\nThis module grows oaks.", "python", "This module grows oaks."),
         ("Do it.\n~~~~\nplant()\n~~~~", "python", "Do it."),

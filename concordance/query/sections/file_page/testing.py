@@ -158,7 +158,7 @@ def _named_by_tests(model: FileModel) -> Iterator[Block]:
     by_file = group_by_file(index, tests)
     users = {index.path_of(use.id) for uses in model.users.values() for use in uses} - {model.path}
     users |= {index.path_of(row.source) for row in bridges_to(model) if row.trust > Trust.CANDIDATE}
-    others = sorted(path for path in users - by_file.keys() if index.category_of(path) == Category.TEST)
+    others = sorted(path for path in users - by_file.keys() if _holds_tests(index, path))
     same = [path for path in same_name_tests(index, model.path) if path not in users]
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
@@ -278,6 +278,11 @@ def _no_code(model: FileModel) -> str:
     is_read = language.tests.find is not None or language.tests.is_whole_test  # else it may have code that was not read
     is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in model.symbols)
     return "Calls are not extracted." if is_code and not is_read else "It defines no functions that a test could call."
+
+
+def _holds_tests(index: Index, path: str) -> bool:
+    """True for a test file with code; an ignore list beside the tests is none."""
+    return index.category_of(path) == Category.TEST and index.language_of(path) not in ("", "text")
 
 
 def _program_tests(model: FileModel) -> Iterator[Item]:
