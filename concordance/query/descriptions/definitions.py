@@ -115,7 +115,7 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
     ]  # fmt: skip
     rows = [row for row in rows if not _ONLY_IN_TESTS.match(row[1].condition)] or rows
     public = [row for row in rows if row[1].public]
-    has_code = any(symbol.kind not in _VALUES for _, symbol in public)
+    has_code = any(symbol.kind not in _VALUES | {Kind.METHOD} for _, symbol in public)
     uses: dict[int, int] = {}
     index.reads.note(Aspect.USED_BY, file.path)
     for place, symbol in rows:

@@ -55,12 +55,15 @@ def test_the_types_of_a_program_are_its_concepts_though_hardly_any_is_public(tmp
         tmp_path,
         {"Cargo.toml": '[package]\nname = "tool"\n', "src/main.rs": "mod parts;\nmod one;\nmod two;\nmod three;\n",
          "src/parts.rs": f"{kinds}/// What was asked.\npub struct Arguments {{ size: u8 }}\n{test}",
-         "src/one.rs": user, "src/two.rs": user, "src/three.rs": f"{user}pub const LIMIT: u8 = 1;\n"},
+         "src/one.rs": user, "src/two.rs": f"{user}use crate::three::Way;\nfn go(way: Way) {{}}\n",
+         "src/three.rs": f"{user}pub const LIMIT: u8 = 1;\npub(crate) enum Way {{ Up }}\n"
+         "impl Default for Way { fn default() -> Way { Way::Up } }\n"},
     )  # fmt: skip
     concepts = section(tmp_path, "Core Concepts")
     assert "[`Part0`]" in concepts and "[`Part4`]" in concepts
     described = (tmp_path / ".concordance" / "book" / "src" / "index.md").read_text()
     assert "check" not in described, "it is there for the tests"
+    assert "the enum `Way`" in described, "it is used, if not public"
 
 
 def test_errors_are_no_concepts_where_there_are_others(tmp_path: Path) -> None:
