@@ -6,6 +6,7 @@ from concordance.base.errors import UserError
 from concordance.query.answers import Answer, AnswerPage, Option, full_name, paginate
 from concordance.query.index.repository import Index
 from concordance.query.search.absence import files_searched
+from concordance.query.search.bug_report import parse_report
 from concordance.query.search.suspects import find_suspects
 
 HELP = """List the files and functions that most likely need the change, from a bug report, a trace or a test's output.
@@ -29,7 +30,8 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     text = (argument or "").encode("utf-8", "replace").decode()
     if not text.strip():
         raise UserError("there is no report to read", "Give a FILE, or pipe a report into `concord locate`")
-    found = find_suspects(index, text, page.options["number"])
+    report = parse_report(text)
+    found = find_suspects(index, report, page.options["number"])
     rows = [
         {
             "path": suspect.path,
@@ -41,5 +43,10 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
         }
         for suspect in found
     ]
-    note = "" if rows else f"no match for anything in the report: {files_searched(index)}"
-    return paginate(rows, _COLUMNS, page)._replace(note=note)
+    notes = [] if rows else [f"no match for anything in the report: {files_searched(index)}"]
+    if report.unread:
+        notes.append(
+            f"{report.unread:,} of {len(text):,} characters were left out; "
+            "read were the beginning, the end, and the last lines of traces and errors between them"
+        )
+    return paginate(rows, _COLUMNS, page)._replace(note="; ".join(notes))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.link.python.builtin_types import BUILTIN_NAMES
@@ -43,11 +43,17 @@ class BugReport(NamedTuple):
     output: list[str]  # lines that a program printed
     imported: frozenset[str]  # modules that the reporter's example imports
     tests: list[str]  # tests that failed, as their class and name, or name alone
+    unread: int  # characters of a long text that were not read
 
 
 IN_EXAMPLE = 0.5  # weight of a name that only the reporter's example uses: it shows the way in, not the fault
 BLAMED = 1.5  # weight of a name that an error message blames
-_MAX_TEXT, _MAX_LINE = 200_000, 2_000  # characters that are read; longer texts are dumps of data
+_MAX_TEXT, _MAX_LINE = 200_000, 2_000  # characters that are read; of a longer text …
+_HEAD, _TAIL = _MAX_TEXT // 10, _MAX_TEXT // 2  # … its beginning and its end, and the traces and errors between them
+_TELLING = re.compile(  # a line that may be part of a trace or say what failed
+    r"\.\w+[\"']?[:,(] ?(?:line )?\d|\b(?:\w*Error|\w*Exception|FAIL\w*|panicked|Traceback)\b|\b0x[0-9a-f]+|^\s*at \S"
+)
+_NUMBER = re.compile(r"\d+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _ADDRESS = re.compile(r"https?://[^\s)>\]]+")
 _BLOB = re.compile(r"/(?:blob|tree|raw|blame)/[^/\s]+/([^\s#?)>\]]+)(?:#L(\d+))?")  # a file on a code host
@@ -70,6 +76,9 @@ _MACHINE = re.compile(  # headings of sections about the reporter's machine
     r"(?:versions?|environment|platform|operating system|system info(?:rmation)?|browsers?|os|crates)`?(?: \S+){0,3}"
     r"|(?:additional|installed) (?:library|libraries|packages).*|output of .*versions?\W*",
     re.I,
+)
+_DESCRIBES_MACHINE = re.compile(  # a line of a list or table, of markup, of code, of versions, or `System: Linux`
+    r"\s*(?:[-*+•|<`~$>#]|\d+[.)] )|\s{4}|[A-Za-z][\w ./()-]{0,30}:|.*\d\.\d|\S+$"
 )
 _SENTENCE = 4  # words from which on a quotation is a sentence
 _UNANSWERED = frozenset(("_No response_", "*No response*", "No response", "N/A", "n/a"))
@@ -131,11 +140,13 @@ _STATEMENT = re.compile(
 
 def parse_report(text: str) -> BugReport:
     """Read a report."""
-    text = _COMMENT.sub("", text[:_MAX_TEXT].replace("\r\n", "\n").replace("\r", "\n"))
+    text, unread = _shorten(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _COMMENT.sub("", text)
     linked = [(match[1], int(match[2] or 0)) for match in _BLOB.finditer(text)]
     text = _TASK.sub("", _ADDRESS.sub(" ", text))
     lines = [line[:_MAX_LINE] for line in text.split("\n") if not _PACKAGE.match(line[:_MAX_LINE].strip())]
-    lines = list(_without_form(lines))
+    essential = list(_without_form(lines))
+    lines = essential if any(map(str.strip, essential)) else lines
     traces, plain, echoed = _split_traces(lines)
     rest = "\n".join(plain)
     blocks = [match[1] for match in _FENCE.finditer(rest)]
@@ -151,27 +162,62 @@ def parse_report(text: str) -> BugReport:
     return BugReport(
         title, words, traces, list(paths), [*_patched_lines(text), *(one for one in linked if one[1])],
         _names(prose, examples, example), _messages(lines, prose), _literals(prose, examples), _output(blocks),
-        example.modules, list(dict.fromkeys(_failed_tests(lines))),
+        example.modules, list(dict.fromkeys(_failed_tests(lines))), unread,
     )  # fmt: skip
 
 
-def _without_form(lines: Iterable[str]) -> Iterator[str]:
-    """Leave out what the form of a project's reports asks for besides the fault: the sections about the reporter's
-    machine, and headings that nothing was written under."""
-    machine, fenced, heading = False, False, ""
+def _shorten(text: str) -> tuple[str, int]:
+    """Return what is read of a text, and how many characters are not: of a long log the beginning, the end, where
+    programs say what failed, and of what is between them the last lines of traces and errors, with what is around."""
+    if len(text) <= _MAX_TEXT:
+        return text, 0
+    begin, end = text.rfind("\n", 0, _HEAD) + 1 or _HEAD, text.find("\n", len(text) - _TAIL) + 1 or len(text) - _TAIL
+    between = text[begin:end].split("\n")
+    left = _MAX_TEXT - begin - (len(text) - end)
+    kept: dict[int, str] = {}
+    known: set[str] = set()  # a log repeats itself, but for its numbers
+    for number in range(len(between) - 1, -1, -1):
+        line = between[number][:_MAX_LINE]
+        if _TELLING.search(line) and (alike := _NUMBER.sub("0", line)) not in known:
+            known.add(alike)
+            for near in range(number + _GAP - 1, number - _GAP, -1):
+                if 0 <= near < len(between) and near not in kept and left > 0:
+                    kept[near] = between[near][:_MAX_LINE]
+                    left -= len(kept[near]) + 1
+        if left <= 0:
+            break
+    read = "\n".join((text[:begin], *(kept[number] for number in sorted(kept)), text[end:]))
+    return read, max(0, len(text) - len(read))
+
+
+def _without_form(lines: Sequence[str]) -> Iterator[str]:
+    """Leave out what the form of a project's reports asks for besides the fault: sections about the reporter's machine,
+    and questions that were not answered. Such a section ends where a paragraph tells something else."""
+    machine, fenced, answered, after_blank, heading = False, False, False, False, ""
+    title = next((line for line in lines if line.strip()), "")
     for line in lines:
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        text = line.strip()
+        if machine and (_frame(line, "") is not None or _MESSAGE.match(text)):
+            machine, heading = False, "```" if fenced else ""
+        elif machine and not fenced and text and after_blank and (answered or heading is title):
+            machine = _DESCRIBES_MACHINE.match(line) is not None and len(_WORD.findall(text)) < _SENTENCE
+            heading = "" if answered else heading
+        after_blank, fenced = not text, fenced ^ text.startswith(("```", "~~~"))
         found = None if fenced else _HEADING.match(line)
         if found is not None:
-            about = (found[1] or found[2]).strip(" *:_#")
-            machine, heading = _MACHINE.fullmatch(about) is not None, line
-        elif line.strip() in _UNANSWERED:
+            if heading and not machine:
+                yield heading
+            machine, answered, heading = bool(_MACHINE.fullmatch((found[1] or found[2]).strip(" *:_#"))), False, line
+        elif text in _UNANSWERED:
             heading = ""
         elif not machine:
-            if heading and line.strip():
+            if heading and text:
                 yield heading
                 heading = ""
             yield line
+        answered = answered or (found is None and bool(text))
+    if heading and not machine:
+        yield heading
 
 
 def _patched_lines(text: str) -> Iterator[tuple[str, int]]:

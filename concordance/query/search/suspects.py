@@ -31,7 +31,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import callees
 from concordance.query.names.resolver import resolve_symbols
 from concordance.query.search import ranking
-from concordance.query.search.bug_report import BugReport, StackFrame, parse_report
+from concordance.query.search.bug_report import BugReport, StackFrame
 from concordance.query.search.error_messages import find_raising_lines
 from concordance.query.search.fault_weights import EXCEPTION, FaultWeights
 from concordance.query.search.finder import paths_by_name
@@ -114,9 +114,8 @@ class _Evidence:
         return sorted(reasons, key=lambda reason: (-reasons[reason], reason))[:_MAX_REASONS]
 
 
-def find_suspects(index: Index, text: str, limit: int) -> list[Suspect]:
+def find_suspects(index: Index, report: BugReport, limit: int) -> list[Suspect]:
     """Return the files and functions that a report is about, best first; a file comes before its functions."""
-    report = parse_report(text)
     evidence = _Evidence(index)
     _add_frames(index, report, evidence)
     _add_paths(index, report, evidence)

@@ -246,6 +246,35 @@ def test_the_sections_of_a_form_about_the_machine_are_dropped() -> None:
     assert not any(word in report.words for word in ("glibc", "Browser", "response"))
 
 
+MACHINE = "**Environment:**\n- Python version: 3.12\n- OS: Linux\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### round_price is broken\n",
+        f"### round_price is broken\n{MACHINE}",
+        f"Wrong\n{MACHINE}\nround_price is broken when I run it\n",
+        f"{MACHINE}\nround_price is broken\n",
+        "# Environment variable of round_price\n\nIt is wrong when I run it.\n",
+        "### Environment\nround_price\n",
+        f"Wrong\n{MACHINE}\n```\nTraceback (most recent call last):\nAttributeError: no attribute 'round_price'\n```\n",
+    ],
+)  # fmt: skip
+def test_what_stands_beside_the_machine_is_read(text: str) -> None:
+    report = parse_report(text)
+    assert "round_price" in report.words
+    assert "Linux" not in report.words
+
+
+@pytest.mark.parametrize("between", ["", "\n", "worker.py:12 INFO ready\n"])
+def test_the_end_of_a_long_log_is_read(shop: Repository, between: str) -> None:
+    log = "It fails\n" + 20_000 * "2026-01-02 debug 17 ms\n" + TRACES["python"][0] + 100_000 * between
+    answer = shop.ask("locate", log)
+    assert answer.rows[0]["path"] == shop.locate(TRACES["python"][0])[0]["path"]
+    assert f"of {len(log):,} characters were left out" in answer.note
+
+
 def test_lines_of_patches_and_links() -> None:
     text = (
         "See https://host.org/o/shop/blob/main/src/shop/cli.py#L9-L12\n```diff\n--- a/src/shop/cart.py\n+++ b/src/shop/cart.py\n"
