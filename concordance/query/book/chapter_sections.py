@@ -37,9 +37,9 @@ from concordance.query.book.document_order import documents_in_order
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
 from concordance.query.book.reading_paths import chapter_path
 from concordance.query.descriptions.quotations import as_sentence
-from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
 from concordance.query.folders.description import author_blocks, describe_folder
+from concordance.query.folders.folder_tree import Folder, folders
 from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.project_name import name_of
 from concordance.query.folders.sections import dependency_diagram, important_table

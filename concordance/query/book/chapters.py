@@ -24,7 +24,7 @@ from typing import NamedTuple
 from concordance.base.model import Category, File
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, incremental, shared_until, unrecorded_copy
-from concordance.query.folders import UNWRITTEN_CATEGORIES, Folder, folders
+from concordance.query.folders.folder_tree import UNWRITTEN_CATEGORIES, Folder, folders
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 

@@ -26,7 +26,7 @@ from concordance.query.descriptions.quotations import (
     quote_sentence,
     sentence_pieces,
 )
-from concordance.query.folders import folder_definitions
+from concordance.query.folders.folder_tree import folder_definitions
 from concordance.query.folders.terms import acronyms
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger

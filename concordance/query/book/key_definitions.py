@@ -11,8 +11,8 @@ from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.overloads import describes_branch, documented, implementation
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
-from concordance.query.folders import Folder, folder_definitions, used_definitions_of_folder
 from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, used_definitions
+from concordance.query.folders.folder_tree import Folder, folder_definitions, used_definitions_of_folder
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 

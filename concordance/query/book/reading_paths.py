@@ -23,9 +23,9 @@ from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.book.chapters import Chapter, order_by_use, plan
-from concordance.query.descriptions import describe
-from concordance.query.folders import folders
+from concordance.query.descriptions.files import describe
 from concordance.query.folders.definition_uses import NAMED_KINDS, used_definitions
+from concordance.query.folders.folder_tree import folders
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 

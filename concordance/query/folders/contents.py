@@ -24,9 +24,9 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import Category
-from concordance.query.descriptions import describe
-from concordance.query.folders import Folder, folders
+from concordance.query.descriptions.files import describe
 from concordance.query.folders.description import describe_folder, file_counts_in_words, most_used_names
+from concordance.query.folders.folder_tree import Folder, folders
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 

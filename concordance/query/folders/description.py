@@ -12,12 +12,12 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category
 from concordance.facts.updates.reads import BELOW, memoised
-from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.documentation_pages import quote_documentation
+from concordance.query.descriptions.files import describe
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, quote_sentence
-from concordance.query.folders import Folder, folders, used_definitions_of_folder
+from concordance.query.folders.folder_tree import Folder, folders, used_definitions_of_folder
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index

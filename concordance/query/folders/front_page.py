@@ -38,12 +38,12 @@ from concordance.query.book.key_definitions import (
     key_types_of_folder,
 )
 from concordance.query.book.reading_paths import files_to_read, helps_tests
-from concordance.query.descriptions import describe
 from concordance.query.descriptions.definitions import main_definition
+from concordance.query.descriptions.files import describe
 from concordance.query.descriptions.overloads import documented
 from concordance.query.descriptions.quotations import plain_text
-from concordance.query.folders import UNREAD, Folder, folder_definitions, folders
 from concordance.query.folders.description import describe_folder
+from concordance.query.folders.folder_tree import UNREAD, Folder, folder_definitions, folders
 from concordance.query.folders.project_name import readme_of
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.ledger import ledger, outline

@@ -21,11 +21,11 @@ from concordance.base.blocks import (
     count_noun,
 )
 from concordance.base.model import Category, Kind
-from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
-from concordance.query.folders import folder_definitions, folders
+from concordance.query.descriptions.files import describe
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
+from concordance.query.folders.folder_tree import folder_definitions, folders
 from concordance.query.folders.front_page import (
     build_and_test,
     concepts,

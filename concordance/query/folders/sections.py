@@ -27,8 +27,8 @@ from concordance.base.blocks import (
 from concordance.base.model import Category, Kind
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.descriptions.quotations import as_sentence
-from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import describe_in_row
+from concordance.query.folders.folder_tree import Folder, folders
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index

@@ -17,7 +17,7 @@ from concordance.base.blocks import Block, Cite, Piece, Strong, Text, join_in_se
 from concordance.base.model import Term
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import memoised
-from concordance.query.folders import UNWRITTEN_CATEGORIES
+from concordance.query.folders.folder_tree import UNWRITTEN_CATEGORIES
 from concordance.query.index.repository import Index
 
 _OF_FILE = 12  # most frequent terms considered per file

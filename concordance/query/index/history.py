@@ -15,7 +15,7 @@ from typing import NamedTuple
 from concordance.base.model import FileHistory
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
-from concordance.query.folders import folders
+from concordance.query.folders.folder_tree import folders
 from concordance.query.index.repository import Index
 
 

@@ -30,8 +30,8 @@ from concordance.facts.updates.reads import ANYTHING, BELOW, WHOLE_TABLE
 from concordance.query.book import chapter_sections, glossary, reading_paths
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
 from concordance.query.descriptions.quotations import as_sentence
-from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder, file_counts_in_words
+from concordance.query.folders.folder_tree import folders
 from concordance.query.folders.project_name import name_of
 from concordance.query.folders.repository import readme_opening, title_of
 from concordance.query.index.file_model import ref_of

@@ -12,9 +12,9 @@ from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Table, Text
 from concordance.facts.updates.reads import BELOW
 from concordance.query.book.chapters import chapter_of
 from concordance.query.descriptions.quotations import as_sentence
-from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, folder_table, totals_in_words
 from concordance.query.folders.description import author_blocks, describe_folder, file_counts_in_words
+from concordance.query.folders.folder_tree import folders
 from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.project_name import name_of
 from concordance.query.folders.sections import (

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, To, join_in_sentence
 from concordance.facts.updates.reads import BELOW
 from concordance.query.book.chapters import chapter_of
-from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, file_table, folder_overview, folder_table
+from concordance.query.folders.folder_tree import folders
 from concordance.query.folders.project_name import name_of
 from concordance.query.folders.repository import root_index
 from concordance.query.index.repository import Index

@@ -27,7 +27,7 @@ from concordance.base.blocks import (
 from concordance.base.model import Kind
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import WHOLE_TABLE
-from concordance.query.folders import folder_definitions
+from concordance.query.folders.folder_tree import folder_definitions
 from concordance.query.index.repository import Index
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.index_entries import EntryWriter, definitions_table

@@ -30,8 +30,8 @@ from concordance.collect.own_output import SIGNATURE
 from concordance.facts.updates.reads import ANYTHING
 from concordance.query.book import chapter_sections
 from concordance.query.book.chapters import GLOSSARY, PATHS, plan
-from concordance.query.folders import Folder, folders
 from concordance.query.folders.description import describe_folder, file_counts_in_words
+from concordance.query.folders.folder_tree import Folder, folders
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.repository import Index
 

@@ -36,7 +36,7 @@ from concordance.extract.registry import is_analysed, language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, ANYTHING, WHOLE_TABLE, shared_until
-from concordance.query.folders import folder_definitions, folders
+from concordance.query.folders.folder_tree import folder_definitions, folders
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
 from concordance.query.index.ledger import identical_files, is_empty, ledger, outline
 from concordance.query.index.repository import Index

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
 from concordance.extract.text.terms import weight
 from concordance.facts.updates.reads import NAMES_BELOW, TERMS_BELOW, memoised
-from concordance.query.folders import MAX_SYMBOLS, Folder, FolderDefinitions, folder_definitions, folders
 from concordance.query.folders.definition_uses import UsedDefinition, most_used
+from concordance.query.folders.folder_tree import MAX_SYMBOLS, Folder, FolderDefinitions, folder_definitions, folders
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
 from concordance.query.names.file_keywords import GROUPS, is_characteristic, name_key

@@ -30,7 +30,7 @@ from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import memoised
 from concordance.query.answers import split_key
-from concordance.query.folders import folders
+from concordance.query.folders.folder_tree import folders
 from concordance.query.index.definition_pages import has_page, symbols_with_pages
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.ancestors import Ancestor, ancestors_of

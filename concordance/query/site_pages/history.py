@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Piece, Pieces, Plot, Ref, Table, Text, To, count_noun
-from concordance.query.folders import folders
+from concordance.query.folders.folder_tree import folders
 from concordance.query.folders.project_name import name_of
 from concordance.query.index import history
 from concordance.query.index.repository import Index

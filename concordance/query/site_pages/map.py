@@ -12,7 +12,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, count_noun
 from concordance.base.paths import parent_folders
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until, unrecorded_copy
-from concordance.query.folders import Folders, folders
+from concordance.query.folders.folder_tree import Folders, folders
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.history import commits_by_path, history_note
 from concordance.query.index.repository import Index

@@ -23,7 +23,7 @@ from concordance.facts import code_versions
 from concordance.facts.read import Facts
 from concordance.facts.updates.page_reads import PageReadLog
 from concordance.facts.updates.reads import Subject, compared, key_within, memoised, path_of_key
-from concordance.query.folders import folders
+from concordance.query.folders.folder_tree import folders
 from concordance.query.index.graphs.bridges import LINES_OF_ENDS, lines_of_ends
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index

@@ -19,8 +19,8 @@ from concordance.base.blocks import (
     To,
     format_size,
 )
-from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
+from concordance.query.descriptions.files import describe
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import (
     as_sentence,
@@ -29,8 +29,8 @@ from concordance.query.descriptions.quotations import (
     is_statement,
     sentence_pieces,
 )
-from concordance.query.folders import folders, noun_of, used_definitions_of_folder
 from concordance.query.folders.description import describe_folder
+from concordance.query.folders.folder_tree import folders, noun_of, used_definitions_of_folder
 from concordance.query.folders.front_page import main_parts
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.ledger import ledger

@@ -24,10 +24,10 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
-from concordance.query.descriptions import suite_titles
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.overloads import documented
 from concordance.query.descriptions.quotations import as_sentence
+from concordance.query.descriptions.suites import suite_titles
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of
 from concordance.query.index.graphs.test_directness import file_words

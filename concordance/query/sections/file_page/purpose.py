@@ -7,7 +7,7 @@ import re
 from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Quote, Ref, Text, To
 from concordance.base.kinds import Section
 from concordance.extract.registry import language_of
-from concordance.query.descriptions import describe, describe_by_facts, is_brief, own_description
+from concordance.query.descriptions.files import describe, describe_by_facts, is_brief, own_description
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.markup import markdown

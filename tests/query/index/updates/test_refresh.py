@@ -16,7 +16,7 @@ from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, without_times
 from concordance.facts.updates.reads import Shared
-from concordance.query.folders import folders
+from concordance.query.folders.folder_tree import folders
 from concordance.query.index.census import Census
 from concordance.query.index.columns import IdsByText, StringColumn
 from concordance.query.index.repository import Index
