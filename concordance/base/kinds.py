@@ -86,6 +86,7 @@ class Op(IntEnum):
 CLOSURE = "||"  # the built-in type (`Op.LITERAL`) of a closure, whose element is what it returns
 # `Import.form` of an import inside a module that is written out in a file starts with this; the module's path follows
 INLINE_MODULE = "inline "
+WHOLE_MODULE = "module.exports"  # what a CommonJS module is, and the name of a function or class that has no other
 
 
 class SymbolRelation(IntEnum):

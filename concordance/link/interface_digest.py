@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from concordance.base.kinds import C_FAMILY, INLINE_MODULE
+from concordance.base.kinds import C_FAMILY, INLINE_MODULE, WHOLE_MODULE
 from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE
 from concordance.link.implicit_runs import FUNCTIONS
@@ -287,6 +287,8 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
     """Return the digests of the names that a file may look up in other files, sorted and packed."""
     flow, names = file.flow, file.names
     found: set[str] = {row.name for row in flow.imports}
+    if any(row.name == "default" or (row.form == "require" and not row.name) for row in flow.imports):
+        found.add(WHOLE_MODULE)
     free = file.language not in value_tracking_languages() or any(row.name == "*" for row in flow.imports)
     used = {name for op, name in zip(file.op, file.right, strict=True) if op == _MEMBER}
     if free:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from concordance.base.kinds import C_FAMILY, INLINE_MODULE
+from concordance.base.kinds import C_FAMILY, INLINE_MODULE, WHOLE_MODULE
 from concordance.base.model import TYPE_KINDS, Links, Op, SymbolRelation, Target, unpack_column
 from concordance.facts.codec import unpack_flow
 from concordance.facts.records import Linkable, PreviousFile
@@ -386,7 +386,9 @@ class DefinitionDependencies:
         elif op == Op.LOOKUP:
             self._by_name.setdefault(file.names[left], []).append(point)
         elif op in (Op.IMPORT, Op.PACKAGE):
-            self._by_name.setdefault(file.flow.imports[left].name, []).append(point)
+            name = file.flow.imports[left].name
+            for one in (name, WHOLE_MODULE) if name in ("", "default") else (name,):
+                self._by_name.setdefault(one, []).append(point)
             self._by_import.setdefault(left, []).append(point)
         elif op in (Op.SYMBOL, Op.SUPER):
             symbol = left - (op == Op.SUPER)

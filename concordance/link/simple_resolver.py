@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from concordance.base.kinds import CLOSURE, FUNCTION_KINDS, INLINE_MODULE
+from concordance.base.kinds import CLOSURE, FUNCTION_KINDS, INLINE_MODULE, WHOLE_MODULE
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, SymbolRelation, Trust, unpack_column
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
@@ -208,7 +208,8 @@ class SimpleResolver:
         row: Import = file.flow.imports[place]
         files = self._files(file, place)
         if not row.name or row.name == "*":
-            return (files[0], -1) if files else None
+            whole = self._whole_module(files[0]) if files and row.form == "require" else None
+            return whole or ((files[0], -1) if files else None)
         if self._modules is not None:
             return self._path_target(files, [*row.module.split("::"), row.name])
         owner = row.module.rpartition(".")[2]  # in Java, the class around what is imported
@@ -218,7 +219,12 @@ class SimpleResolver:
                 found = self._member_of(outer, row.name)
             if found is not None:
                 return found
-        return (files[0], -1) if files and row.name == "default" else None
+        return (self._whole_module(files[0]) or (files[0], -1)) if files and row.name == "default" else None
+
+    def _whole_module(self, file: LoadedFlow) -> Place | None:
+        """Return what a CommonJS module is, if it is a definition: `module.exports = function …`, `… = name`."""
+        found: Place | None = self._ask((_EXPORTED, file, WHOLE_MODULE))
+        return found
 
     def _path_target(self, files: list[LoadedFlow], parts: list[str]) -> Place | None:
         """Return the target of a path of Rust whose first parts lead to a file; how many these are is not known."""
@@ -246,6 +252,8 @@ class SimpleResolver:
         return found
 
     def _find_exported(self, file: LoadedFlow, name: str) -> Place | None:
+        if name == WHOLE_MODULE:
+            return self._find_whole_module(file)
         for place, row in enumerate(file.flow.imports):
             if row.form == "export" and name == (row.alias or row.name or row.module.rpartition("::")[2]):
                 return self._import_target(file, place)
@@ -255,6 +263,16 @@ class SimpleResolver:
                     if found is not None:
                         return found
         return self._passed_on(file, name)
+
+    def _find_whole_module(self, file: LoadedFlow) -> Place | None:
+        word = file.name_index.get(WHOLE_MODULE)
+        variable = file.variables.get((0, word)) if word is not None else None
+        if variable is not None:
+            places = (self.place(file, value) for value in file.values[variable])
+            return next((place for place in places if place is not None and place[1] >= 0), None)
+        passed_on = [n for n, row in enumerate(file.flow.imports) if row.name == "*" and row.form == "export"]
+        files = self._files(file, passed_on[0]) if len(passed_on) == 1 else []  # module.exports = require('./a')
+        return self._whole_module(files[0]) if files and files[0].number != file.number else None
 
     def _passed_on(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what a file exports that it imports or calls otherwise: `import * as z …; export { z, a as b }`."""
@@ -361,6 +379,8 @@ class SimpleResolver:
                 return self._member_of(place, name) or self._in_module(place, name)
             if place is not None and place[0].kind(place[1]) == Kind.ENUMERATOR:  # a field of a variant
                 return self._member_of(place, name)
+            if place is not None and place == self._whole_module(place[0]):
+                return self._member_of(place, name) or self._exported(place[0], name)
             value, kinds = self._value(file, receiver), FUNCTION_KINDS if is_called else _HOLDERS
         else:
             value, kinds = self._aliased(place), FUNCTION_KINDS

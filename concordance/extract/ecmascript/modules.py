@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.kinds import WHOLE_MODULE
 from concordance.base.model import Kind, Role
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Definition, Draft
@@ -146,7 +147,7 @@ def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] |
     for node in found.get("export.name", ()):
         exported[trees.text(node)] = local[trees.text(node)] = None
     common = [node for node in found.get("object", ()) if _note_object(node, starts, exported, local)]
-    assigned = [d.name for d in draft.definitions if not d.occurs and d.signature.startswith("module.exports")]
+    assigned = [d.name for d in draft.definitions if not d.occurs and d.signature.startswith(WHOLE_MODULE)]
     local.update(dict.fromkeys(assigned))
     if b"exports" in draft.source.data:
         local.update(dict.fromkeys(name for name in _exported_names(draft.root) if name != "exports"))
@@ -156,8 +157,29 @@ def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] |
     return frozenset(local)
 
 
+def default_exports(draft: Draft, found: dict[str, list[Node]]) -> list[tuple[str, Node]]:
+    """Return the names of the file that are its default export, and those of what `module.exports` is."""
+    defaults = [("default", node) for node in found.get("value.default", ())]
+    defaults += [(WHOLE_MODULE, node) for node in found.get("value.whole", ())]
+    chains = list(_export_chains(draft.root)) if b"exports" in draft.source.data else []
+    if len(chains) == 1:  # else it depends on what runs
+        *targets, value = chains[0]
+        names = [node for node in (value, *targets) if node.type == "identifier"]
+        places = {definition.at for definition in draft.definitions}
+        written = [node.child_by_field_name("property") for node in targets]
+        names += [node for node in written if node is not None and node.start_byte in places]
+        defaults += [(WHOLE_MODULE, node) for node in names]
+    return defaults
+
+
 def _exported_names(root: Node | None) -> Iterator[str]:
     """Yield the names of what `module.exports` is: those assigned to it, and `a` in `var a = module.exports = …`."""
+    for chain in _export_chains(root):
+        yield from (trees.text(node) for node in chain if node.type == "identifier")
+
+
+def _export_chains(root: Node | None) -> Iterator[list[Node]]:
+    """Yield what each statement assigns `module.exports` to and from, in the order of the text."""
     for statement in root.named_children if root is not None else ():
         values: list[tuple[Node | None, Node | None]] = []
         if statement.type == "expression_statement":
@@ -166,16 +188,12 @@ def _exported_names(root: Node | None) -> Iterator[str]:
             rows = [child for child in statement.named_children if child.type == "variable_declarator"]
             values = [(row.child_by_field_name("name"), row.child_by_field_name("value")) for row in rows]
         for name, assigned in values:
-            names, is_export, value = [name], False, assigned
+            nodes, value = [name], assigned
             while value is not None and value.type == "assignment_expression":
-                left = value.child_by_field_name("left")
-                is_export = is_export or _is_exports(left)
-                names.append(left)
+                nodes.append(value.child_by_field_name("left"))
                 value = value.child_by_field_name("right")
-            if is_export:
-                yield from (
-                    trees.text(node) for node in (*names, value) if node is not None and node.type == "identifier"
-                )
+            if any(map(_is_exports, nodes)):
+                yield [node for node in (*nodes, value) if node is not None]
 
 
 def _is_exports(node: Node | None) -> bool:

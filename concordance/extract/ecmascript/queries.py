@@ -120,7 +120,7 @@ NAMES = """
 (import_statement) @import.statement
 [(call_expression) (new_expression)] @value.call
 (export_statement !source (export_clause (export_specifier name: (_) alias: (_)) @value.alias))
-(export_statement "default" value: (identifier) @value.default)
+(export_statement "default" [value: (identifier) @value.default declaration: (_ name: (_) @value.default)])
 (program [(lexical_declaration (variable_declarator name: (identifier) value: (object)) @value.object)
   (variable_declaration (variable_declarator name: (identifier) value: (object)) @value.object)
   (export_statement (lexical_declaration (variable_declarator name: (identifier) value: (object)) @value.object))])
@@ -175,6 +175,7 @@ TYPESCRIPT_DEFINITIONS = f"""
 """
 
 TYPESCRIPT_NAMES = """
+(export_statement "=" (identifier) @value.whole)
 (type_identifier) @type
 (nested_type_identifier module: (_) name: (type_identifier) @member)
 (nested_identifier property: (property_identifier) @member)

@@ -12,9 +12,10 @@ from functools import partial
 
 from tree_sitter import Node
 
+from concordance.base.kinds import WHOLE_MODULE
 from concordance.base.model import DocMarkup, Kind, Language, Parameter, VariableAccess
 from concordance.extract.ecmascript import test_conventions
-from concordance.extract.ecmascript.modules import note_exports, note_imports
+from concordance.extract.ecmascript.modules import default_exports, note_exports, note_imports
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.value_syntax import ValueSyntax
@@ -208,7 +209,7 @@ def _describe_assignment(source: Source, node: Node, definition: Definition) -> 
         definition.within = tuple(part for part in path.split(".") if part != "prototype")
     if path == "module":
         own = value.child_by_field_name("name")
-        definition.name = trees.text(own) if own is not None else "exports"
+        definition.name = trees.text(own) if own is not None else WHOLE_MODULE
         definition.occurs = False
     if value.type == "class":
         _describe_class(value, definition)
@@ -242,7 +243,9 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
     note_imports(draft, found)
     offered = note_exports(draft, found)
     _note_nesting(draft, offered)
-    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
+    syntax = ValueSyntax(found)
+    syntax.defaults = default_exports(draft, found)
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=syntax)
     return draft
 
 

@@ -65,6 +65,11 @@ def build_typed_flow(draft: Draft, builder: FlowBuilder, syntax: ValueSyntax | N
         _types(data, builder)
     if syntax is not None:
         _values(len(data), builder, syntax)
+        places = {definition.at: definition.place for definition in draft.definitions}
+        for exported, name in syntax.defaults:
+            place = places.get(name.start_byte)
+            value = builder.expression(Op.SYMBOL, place) if place is not None else builder.ending(name.end_byte)
+            builder.bind(0, builder.name_index(exported), value)
     _bases(draft, builder)
 
 
@@ -126,8 +131,6 @@ def _values(length: int, builder: FlowBuilder, syntax: ValueSyntax) -> None:
         builder.bind(
             0, builder.name_index((alias.text or b"").decode("utf-8", "replace")), builder.ending(name.end_byte)
         )
-    for named in syntax.defaults:
-        builder.bind(0, builder.name_index("default"), builder.ending(named.end_byte))
     for member, named in syntax.properties():
         builder.bind(0, builder.name_index(member.decode("utf-8", "replace")), builder.ending(named.end_byte))
     for name, typed in syntax.results():

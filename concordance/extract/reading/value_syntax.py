@@ -72,7 +72,7 @@ class ValueSyntax:
         self._ranges = found.get("value.range", [])
         self._aliases = found.get("value.alias", [])
         self._objects = found.get("value.object", [])
-        self.defaults = found.get("value.default", [])  # names of the file that are its default export
+        self.defaults: list[tuple[str, Node]] = []  # names of the file that are all that it exports
 
     def receiver(self, builder: FlowBuilder, data: bytes, start: int, around: int) -> int:
         """Return the value whose member starts at an offset: what a call returns; 0 if unknown."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
+from concordance.base.kinds import WHOLE_MODULE
 from concordance.base.model import (
     EXECUTABLE_KINDS,
     TYPE_KINDS,
@@ -312,7 +313,8 @@ def model_of(index: Index, path: str) -> FileModel:
 def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     """Return a link to the definition or file with this id.
 
-    A definition is shown with the name of what contains it (if `short`, without), a file with its path (its name).
+    A definition is shown with the name of what contains it (if `short`, without), a file with its path (its name), and
+    a function that is a whole module with the name of its file.
     """
     key = index.key_of(identity)
     path = index.path_of(identity)
@@ -320,6 +322,8 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = split_key(key)
+    if names == [WHOLE_MODULE]:
+        names = [path.rpartition("/")[2]]
     parts = 1 if short or index.kind_of(identity) == Kind.MACRO else _MAX_NAME_PARTS
     return Ref(To.SYMBOL, path, key, separator_of(index.language_of(path)).join(names[-parts:]))
 
