@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from concordance.base import plugins
@@ -24,9 +25,11 @@ from concordance.collect.own_output import MANIFEST
 from concordance.facts.integrity.archive import store_files
 from concordance.facts.integrity.failures import is_disk_full
 from concordance.facts.read import Facts
+from concordance.facts.updates.page_reads import Digests
 from concordance.facts.updates.reads import ReadRecord, Subject, pack_slots
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.repository import Index
+from concordance.query.index.updates.tables import table_digests
 from concordance.query.pages import PAGES
 from concordance.render.addresses import claims_of
 from concordance.render.output import folder_checks
@@ -44,6 +47,7 @@ _MIN_BATCHES = 24  # subjects differ in what they cost; with fewer batches, one 
 # is lost when a new one ends.
 MAX_PAGES_RENDERED_HERE = 2 * BATCH
 _PRELOAD_SAMPLES = 8  # about how many pages of each kind are rendered in advance
+_TABLES: Subject = ("", "")  # no page: the digests of the tables that pages share
 
 
 class PageFile(NamedTuple):
@@ -83,6 +87,7 @@ class _WrittenSubject(NamedTuple):
 
     rendered: RenderedSubject
     rows: list[tuple[ManifestPage, bool]]
+    digests: dict[str, Digests]  # of `_TABLES`
 
 
 _Written = list[_WrittenSubject] | FailedItem[Subject]
@@ -118,6 +123,8 @@ class PageWriter:
     progress: Callable[[int, int], None]
     cluster: RayExecutor | None = None  # where many subjects are rendered; None for processes
     kind_suffix: str = ""  # suffix of the kind of each page
+    is_logged_anew: bool = False  # the log needs the digests of all tables: a worker computes them beside the pages
+    digests: dict[str, Digests] = field(default_factory=dict)  # those that a worker has computed
     index_reused: bool = False  # the index is the last run's, and already has what pages need from the whole
     records: dict[Subject, ReadRecord] = field(default_factory=dict)  # what was read for each subject
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
@@ -163,12 +170,17 @@ class PageWriter:
             results = pool.map_here(lambda subject: write_subjects(self, [subject]), ordered, self.config.patience)
         for result in results:
             if isinstance(result, FailedItem):
+                if result.item == _TABLES:
+                    continue  # this process computes them for the log, and meets the error again
                 self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
                 continue
-            for (subject, _, slots, values, counts), pages in result:
+            for (subject, _, slots, values, counts), pages, digests in result:
                 if self.index.reads.values is not None:
                     self.index.reads.values.update(values)
                 self.index.summaries.add(counts)
+                if subject == _TABLES:
+                    self.digests = digests
+                    continue
                 self.summary.made += len(pages)
                 rows += [row for row, _ in pages]
                 self.summary.changed += [row.page for row, changed in pages if changed]
@@ -179,7 +191,8 @@ class PageWriter:
     def _in_forks(self, work: list[Subject], batches: Iterator[list[Subject]]) -> Iterator[_Written]:
         if not self.index_reused:
             preload_kinds(self.index, work)
-        return forked.map_forked(self, write_subjects, batches, self.config.jobs, self.config.patience)
+        every = chain([[_TABLES]] if self.is_logged_anew else [], batches)  # first: they take longer than any batch
+        return forked.map_forked(self, write_subjects, every, self.config.jobs, self.config.patience)
 
     def _in_cluster(self, cluster: RayExecutor, batches: Iterator[list[Subject]]) -> Iterator[_Written]:
         cluster.patience = lambda subjects: self.config.patience * (1 + len(subjects))
@@ -190,7 +203,7 @@ class PageWriter:
     def write_rendered(self, rendered: RenderedSubject) -> _WrittenSubject:
         """Write the files of one subject."""
         rows = [self._write(file, rendered.subject[0]) for file in rendered.files]
-        return _WrittenSubject(rendered._replace(files=[]), rows)
+        return _WrittenSubject(rendered._replace(files=[]), rows, {})
 
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
         path, data, before = file.path, file.data, self.sink.before
@@ -214,7 +227,20 @@ def write_subjects(writer: PageWriter, subjects: list[Subject]) -> list[_Written
     if writer.opened_by != os.getpid():
         writer.index.facts.reopen()
         writer.opened_by = os.getpid()
+    if subjects == [_TABLES]:
+        return [_digest_tables(writer.index)]
     return [writer.write_rendered(render_subject(writer.index, writer.render, subject)) for subject in subjects]
+
+
+def _digest_tables(index: Index) -> _WrittenSubject:
+    """Compute the digests of the tables that pages share. What is computed for them is recorded as for a page."""
+    digests: dict[str, Digests] = {}
+
+    def compute(index: Index, kind: str, subject: str) -> Iterable[PageFile]:
+        digests.update(table_digests(index, {}, None))
+        return ()
+
+    return _WrittenSubject(render_subject(index, compute, _TABLES), [], digests)
 
 
 def render_subject(index: Index, render: Render, subject: Subject) -> RenderedSubject:

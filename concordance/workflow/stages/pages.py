@@ -250,6 +250,7 @@ class _Level:
         writer = PageWriter(
             index, partial(_render, addresses, self.format), sink, summary, self.config, progress, self.cluster
         )
+        writer.is_logged_anew = choice.write_all and not self.only_compare
         writer.kind_suffix, writer.index_reused = OF_A_PAGE if self.generated else "", state.index_reused
         unchanged = [row for page, row in before.items() if not choice.write_all and page not in choice.replaced]
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
@@ -261,7 +262,7 @@ class _Level:
             digest = manifest.pages_digest(rows)
             folder.record_manifest([*rows, *others.values()], unfinished, digest)
             if not summary.failed:
-                chooser.note(choice, writer.records, digest)
+                chooser.note(choice._replace(shared=writer.digests or choice.shared), writer.records, digest)
         return summary
 
     def _work(self, state: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:

@@ -27,7 +27,7 @@ class PagesToWrite(NamedTuple):
     to_write: list[Subject]
     replaced: set[str]  # pages to be replaced or removed, unless all are written
     removed: list[Subject]
-    shared: dict[str, Digests]
+    shared: dict[str, Digests]  # empty if all pages are written: nothing is compared with them before they are logged
     write_all: bool  # True if all pages are written
 
 
@@ -75,7 +75,7 @@ class StalePages:
                 return self._since(subjects, astray)
         self.index.summaries = FileCounts({}, ())  # a refreshed index has those of the last build
         self.index.cache.clear()
-        return PagesToWrite(list(subjects()), set(), [], table_digests(self.index, {}, None), True)
+        return PagesToWrite(list(subjects()), set(), [], {}, True)
 
     def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
         """Return the work that results from changes since the last build."""
@@ -141,11 +141,12 @@ class StalePages:
         values, self.index.reads.values = self.index.reads.values or {}, {}
         records = {**records, **values}
         removed = [one for one in choice.removed if one not in records]
+        shared = choice.shared or table_digests(self.index, {}, None)
         try:
             if choice.write_all:
-                self.log.write(self._now, records, choice.shared, self.index.summaries.rows)
+                self.log.write(self._now, records, shared, self.index.summaries.rows)
             else:
-                self.log.update(self._now, records, removed, choice.shared, self.index.summaries.rows)
+                self.log.update(self._now, records, removed, shared, self.index.summaries.rows)
         except PageReadsBroken as error:
             self.log.drop()
             advice = "All pages are written, but the next build will write them all again. Free some space on that disk"
