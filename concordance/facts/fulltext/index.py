@@ -20,6 +20,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -166,9 +167,8 @@ class TextWriter:
             _write_note(
                 self.target, _Note(_version(), "" if self.is_new else self._store, store, sorted(self._changed_paths))
             )
-            for writer in self._writers.values():
-                writer.commit()
-                writer.wait_merging_threads()
+            with ThreadPoolExecutor(len(self._writers)) as threads:  # tantivy works without the interpreter's lock
+                list(threads.map(_end_writer, self._writers.values()))
             self._writers.clear()
             checksums.note_files(self.target, _DESCRIPTION_FILE)
 
@@ -190,6 +190,12 @@ class TextWriter:
         self._writers.clear()
         if self.is_new:
             remove_tree(self.target)
+
+
+def _end_writer(writer: tantivy.IndexWriter) -> None:
+    """Write what was added to disk, and wait until the writer's threads have ended."""
+    writer.commit()
+    writer.wait_merging_threads()
 
 
 class _Segment(msgspec.Struct):
@@ -225,8 +231,7 @@ def merge_in_advance(folder: str) -> None:
                     writer.add_document(tantivy.Document(path=_FILLER))
                 else:
                     writer.delete_documents_by_term("path", _FILLER)
-                writer.commit()
-                writer.wait_merging_threads()
+                _end_writer(writer)
         checksums.note_files(place, _DESCRIPTION_FILE)
 
 
