@@ -98,7 +98,8 @@ def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
 
 
 def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
-    """Return what may break, nearest first, with the `FIRST_TESTS` nearest tests before everything else."""
+    """Return what may break, nearest first, with the `FIRST_TESTS` nearest tests before everything else: tests that
+    were changed themselves, or are in the changed file, are the nearest."""
     own = set(starts)
     begin = with_members_and_owners(index, starts)
     walk = index.graph.back(begin, _FOLLOWED, _NOT_FOLLOWED, STEPS, MAX_EDGES, index.order_of)
@@ -106,7 +107,7 @@ def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
         for below, _ in index.facts.overriding(start):
             walk.steps.setdefault(below, (1, start, int(EdgeKind.INHERITS)))
     order = index.tests.get
-    met = ((one, step[0]) for one, step in walk.steps.items() if step[0] and one not in own)
+    met = ((one, step[0]) for one, step in walk.steps.items() if (step[0] and one not in own) or one in index.tests)
     rows = [ReachedSymbol(steps, order(one, -1), one, one) for one, steps in met]
     rows.sort(key=lambda row: (row.steps, row.order, index.order_of(row.id)))
     tests = [row for row in rows if row.order >= 0][:FIRST_TESTS]

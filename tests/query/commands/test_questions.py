@@ -659,3 +659,15 @@ def test_a_special_method_that_no_text_names_may_run(tmp_path: Path) -> None:
             "test_make": "calls make, which may run Context.__enter__ → push",
             "test_context": "creates an object that may run Context.__enter__ → push",
         }
+
+
+def test_impact_lists_the_tests_of_the_change_itself(repo: Path) -> None:
+    """In Rust, unit tests are in the file that they test."""
+    code = "pub fn pay() -> u32 { 3 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn pays() { assert_eq!(super::pay(), 3); }\n}\n"
+    write(repo, {"src/lib.rs": code, "Cargo.toml": "[package]\nname = 'till'\n", "src/more.rs": "fn tip() { crate::pay(); }\n"})
+    build(repo)
+    for asked in ("src/lib.rs", "src/lib.rs#tests"):
+        row = ask("impact", asked, cwd=repo)[0]
+        assert (row["qualified"], row["distance"], row["why"]) == ("tests::pays", 0, "defined here")
+        assert "pays" in row["run"]
+    assert [row["qualified"] for row in ask("impact", "src/lib.rs#pay", cwd=repo)] == ["tests::pays", "tip"]
