@@ -13,6 +13,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -21,7 +22,7 @@ from pygls.lsp.server import LanguageServer
 
 from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
-from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Origin, Trust
 from concordance.base.version import VERSION
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row, full_name
@@ -37,6 +38,7 @@ _SYMBOLS = 100  # results of a search for symbols
 _LONG_LINE = 10_000  # beyond the end of a line
 _TESTS = 5  # tests in a hover text
 _TEST_EDGES = 5_000  # edges that the search for them follows: an editor waits for it
+_SELF = frozenset(("self", "cls", "this", "Self", "super"))
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*")
 _KINDS = {
     Kind.CLASS: lsp.SymbolKind.Class, Kind.STRUCT: lsp.SymbolKind.Struct, Kind.UNION: lsp.SymbolKind.Struct,
@@ -126,7 +128,37 @@ class Answers:
         line = changed.to_index(position.line + 1) if changed is not None else position.line + 1
         if line:
             return _Spot(path, line, col + 1, "")
-        return _Spot(path, 0, 0, _name_at(text, col))
+        return _Spot(path, 0, 0, self._spelled(path, _name_at(text, col), position.line + 1, changed))
+
+    def _spelled(self, path: str, name: str, line: int, changed: LineMap | None) -> str:
+        """Return a question about a name on an edited line that has an answer: about the member of the class around it,
+        or about the dotted name, or about its last part, unless that is a member of something outside the repository."""
+        head, *rest = re.split(r"\.|::", name)
+        questions = [name]
+        if rest and head in _SELF and changed is not None:
+            above = next((changed.to_index(one) for one in range(line, 0, -1) if changed.to_index(one)), 1)
+            file = self.index.open_file(path)
+            place = file.symbol_at(above)
+            while place >= 0 and file.defined[place].kind not in TYPE_KINDS:
+                place = file.defined[place].parent
+            if place >= 0:
+                owner = full_name(self.index.facts.places([file.ids.id_at(place)])[file.ids.id_at(place)])
+                questions.insert(0, f"{owner}{name[len(head) :]}")
+        if rest and not self._is_foreign(path, head):
+            questions.append(rest[-1])
+        for question in questions:
+            with suppress(UserError):
+                if any(found.place.id for found in resolve_question(self.index, question).resolutions):
+                    return question
+        return name
+
+    def _is_foreign(self, path: str, name: str) -> bool:
+        """True if a file imports a name from outside the repository."""
+        return any(
+            name in (row.alias, row.name or row.module.split(".")[0])
+            and (target is None or target.origin != Origin.REPOSITORY)
+            for row, target, _ in self.index.open_file(path).imports
+        )
 
     def location(self, path: str, line: int, col: int = 1, length: int = 0) -> lsp.Location:
         """Return a place as the editor understands it."""

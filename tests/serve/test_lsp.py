@@ -116,6 +116,12 @@ async def talk(root: Path, found: Found) -> None:
     test.change("x = abacus.Ledger\n" + test.text)
     edited = lsp.Position(0, 13)
     found["edited"] = await client.text_document_definition_async(lsp.DefinitionParams(test.document, edited))
+    found["members"] = []
+    for written in ("self.add", "ledger.add", "field.add"):
+        ledger.change(ledger.text.replace("    @property", f"    def more(self):\n        x = {written}(1)\n\n    @property", 1))
+        document, at = ledger.at(written)
+        at = lsp.Position(at.line, at.character + len(written) - 1)
+        found["members"].append(await client.text_document_definition_async(lsp.DefinitionParams(document, at)))
     outside = lsp.TextDocumentIdentifier((root.parent / "elsewhere.py").as_uri())
     found["outside"] = await client.text_document_definition_async(lsp.DefinitionParams(outside, edited))
     found["unsaved links"] = await client.text_document_document_link_async(lsp.DocumentLinkParams(test.document))
@@ -239,6 +245,11 @@ def test_unsaved_buffers_count(session: Found) -> None:
     assert lines(session["unsaved"])[0] == (path, line + 2)  # two lines were added above it, and not saved
     assert lines(session["edited"])[0] == (path, line + 2)  # found by its spelling
     assert not session["outside"]
+    add = ("abacus/ledger.py", 38 + 2)
+    by_class, by_name, foreign = map(lines, session["members"])
+    assert by_class == [(add[0], add[1])]
+    assert by_name == by_class
+    assert not foreign  # `field` is imported from elsewhere
     before, after = ([(one.range.start.line, one.range.end.character, one.target) for one in session[name]] for name in ("links", "unsaved links"))
     assert after == [(line + 2, end, target) for line, end, target in before]
 
