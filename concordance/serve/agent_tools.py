@@ -37,6 +37,7 @@ _RESULTS = 30  # of a search; finding the best line of each takes most of the ti
 _RESERVE = 120  # tokens for what an answer says about itself
 _LONG = 25  # words from which on a query is a report rather than a question
 _EXCERPT = 40  # lines that are shown from a line on
+MAX_NOTE = 150  # tokens of a note or an error, which may quote what was asked
 _SHORTEST = 8  # characters up to which a text is left out rather than cut
 _SLICE = 400  # lines of source at most
 _MAX_LINKS = 20  # definitions of names in a slice that are listed
@@ -348,7 +349,11 @@ class _Call:
         """Return the rows that fit into the budget."""
         rows: list[Row] = []
         texts: list[str] = []
-        left = self.budget - count_tokens(answer.note)
+        if self.skipped and not answer.rows and self.skipped >= answer.total:
+            advice = f"The answer has {count_noun(answer.total, 'row')}: use the cursor of a previous answer"
+            raise UserError(f"cursor cannot be {self.skipped}", advice)
+        remark = cut_middle(answer.note, MAX_NOTE)
+        left = self.budget - _text_tokens(remark)
         for whole in answer.rows:
             row = whole if rows else _shortened(answer.columns, whole, left)
             left -= _row_tokens(answer.columns, row)
@@ -363,9 +368,9 @@ class _Call:
         structured: dict[str, Any] = {"rows": rows, "total": answer.total, "by": by}
         if trusts:
             structured["trust"] = min(trusts).name.lower()
-        if answer.note:
-            structured["note"] = answer.note
-        text = "\n".join((*texts, *([answer.note] if answer.note else []))) or "none"
+        if remark:
+            structured["note"] = remark
+        text = "\n".join((*texts, *([remark] if remark else []))) or "none"
         paths = (str(row["path"]) for row in rows if row.get("path"))
         return self._finished(structured, text, note, (*cited, *dict.fromkeys(paths)))
 
@@ -457,11 +462,25 @@ def count_tokens(text: str) -> int:
     return count
 
 
+def _text_tokens(text: str) -> int:
+    """Return the tokens of a text: by itself or as structured content, whichever is more."""
+    return max(count_tokens(text), count_tokens(json.dumps(text, ensure_ascii=False)))
+
+
+def cut_middle(text: str, budget: int) -> str:
+    """Return a text that fits into a budget: of one that is too long, the beginning and the end."""
+    shown, length = text, len(text)
+    while _text_tokens(shown) > budget and length > 1:
+        length = min(length * 3 // 4, 8 * budget)
+        shown = f"{text[: length // 2]}…{text[len(text) - length // 2 :]}"
+    return shown
+
+
 def cut_to_tokens(text: str, budget: int) -> str:
     """Return as many whole lines of a text as fit into a budget."""
     lines, left = [], budget
     for line in text.split("\n"):
-        left -= max(count_tokens(line + "\n"), count_tokens(json.dumps(line, ensure_ascii=False)))
+        left -= _text_tokens(line + "\n")
         if left < 0:
             break
         lines.append(line)

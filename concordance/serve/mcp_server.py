@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 
 from concordance.base.errors import ConcordanceError, UserError
 from concordance.base.version import VERSION
-from concordance.serve.agent_tools import TOOLS, AgentTools
+from concordance.serve.agent_tools import MAX_NOTE, TOOLS, AgentTools, cut_middle
 
 INSTRUCTIONS = (
     "Answers about one repository, read from its index: exact places instead of whole files. Start with `explain` of "
@@ -104,7 +104,8 @@ def make_server(tools: AgentTools, listed: Callable[[], None] = lambda: None) ->
     )  # fmt: skip
 
 
-def _failed(message: str) -> types.CallToolResult:
+def _failed(error: str) -> types.CallToolResult:
+    message = cut_middle(error, MAX_NOTE)
     content: list[Any] = [types.TextContent(type="text", text=message)]
     return types.CallToolResult(content=content, structured_content={"error": message}, is_error=True)
 

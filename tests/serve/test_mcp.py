@@ -85,6 +85,26 @@ def test_every_answer_fits_its_budget(tools: AgentTools, name: str, budget: int)
     assert answer.structured["commit"] in answer.text
 
 
+def test_what_was_asked_is_not_repeated_at_length(tools: AgentTools) -> None:
+    word = "w" * 200_000
+    answer = tools.call("find", {"query": word, "max_tokens": 300})
+    assert count_tokens(answer.text) <= 300
+    assert "searched" in answer.text
+    messages: list[str] = []
+
+    async def talk(client: Any) -> None:
+        for name in ("references", "read", "explain", "impact"):
+            reply = await client.call_tool(name, {"target": word, "max_tokens": 200} | ({"kind": "uses"} if name == "references" else {}))
+            messages.append(reply.content[0].text)
+
+    run(mcp_server.make_server(tools), talk)
+    assert all(count_tokens(message) <= 200 for message in messages)
+
+
+def test_what_a_filter_hides_is_said(tools: AgentTools) -> None:
+    assert "without the filter: abacus/ledger.py" in tools.call("find", {"query": "Ledger", "in": "native"}).text
+
+
 def test_what_is_dropped_is_said_and_can_be_had(tools: AgentTools) -> None:
     asked = {"target": "abacus.Ledger", "kind": "uses"}
     whole = tools.call("references", {**asked, "max_tokens": 20_000}).structured["rows"]
@@ -185,6 +205,9 @@ def test_everything_can_be_prepared(tools: AgentTools) -> None:
         ("read", {"target": "abacus/ledger.py", "start": 9000}, "Its lines are 1 to "),
         ("read", {"target": "abacus/ledger.py:9-3"}, "no lines 9 to 3"),
         ("read", {"target": "abacus/"}, "is a folder"),
+        ("read", {"target": "abacus/ledger.py:27:6"}, "no name at abacus/ledger.py:27:6"),
+        ("references", {"target": "abacus/ledger.py:9000:1", "kind": "uses"}, "has no line 9000"),
+        ("references", {"target": "abacus.Ledger", "kind": "uses", "cursor": "99999"}, "The answer has "),
     ],
 )
 def test_a_wrong_argument_says_what_to_do(tools: AgentTools, name: str, arguments: dict[str, Any], said: str) -> None:

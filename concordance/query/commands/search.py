@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
 from concordance.base.model import Kind
 from concordance.query.answers import Answer, AnswerPage, Option, paginate
@@ -59,5 +60,10 @@ def _no_match_note(index: Index, question: str, folder: str, kinds: frozenset[st
     """Return a note on what was searched, with the nearest names."""
     kind = f" of kind {next(iter(kinds))}" if len(kinds) == 1 else ""
     note = f"no matches{kind} for {question}: {files_searched(index, folder)}"
-    near = dict.fromkeys(name for word in question.split()[:5] for name in similar_names(index, word.strip('"')))
+    words = [word.strip('"') for word in question.split()[:5]]
+    elsewhere = list(dict.fromkeys(place.path for word in words for place in index.facts.symbols_named(word)))
+    if elsewhere:  # but not of this kind, or not in this folder
+        more = f" and {count_noun(len(elsewhere) - 3, 'other file')}" if len(elsewhere) > 3 else ""
+        return f"{note}; without the filter: {', '.join(elsewhere[:3])}{more}"
+    near = dict.fromkeys(name for word in words for name in similar_names(index, word))
     return f"{note}; nearest names: {', '.join(list(near)[:3])}" if near else note

@@ -83,6 +83,8 @@ def resolve_subject(index: Index, question: str) -> File | list[SymbolPlace]:
     try:
         return resolve_symbols(index, question)
     except UnknownName:
+        if POSITION.fullmatch(question):
+            raise  # its file is known
         if "/" not in question and index.facts.file(question) is None and not re.search(r"\.\w{1,5}$", question):
             raise
         try:
