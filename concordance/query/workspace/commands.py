@@ -294,6 +294,8 @@ class WorkspaceQuestions:
         """Return the users in another repository, and what a change of them may break there."""
         index = self.workspace.index(repository)
         found, walk = find_affected(index, list(users))
+        reached = affected_symbols(index, found, walk)
+        tests = {affected.place.id: affected.run for affected in reached}
         rows: list[Row] = [
             {
                 "repository": repository, "path": affected.place.path, "line": affected.place.line,
@@ -301,14 +303,15 @@ class WorkspaceQuestions:
                 "why": affected.why, "run": affected.run,
                 "called": display_name(index, affected.place) if affected.place.name else "",
             }
-            for affected in affected_symbols(index, found, walk)
+            for affected in reached
+            if affected.place.id not in users
         ]  # fmt: skip
         for place in users.values():
             name = display_name(index, place) if place.name else ""
             rows.append({
                 "repository": repository, "path": place.path, "line": place.line,
-                "qualified": full_name(place) if place.name else "", "distance": 1, "why": f"uses {used}", "run": "",
-                "called": name,
+                "qualified": full_name(place) if place.name else "", "distance": 1, "why": f"uses {used}",
+                "run": tests.get(place.id, ""), "called": name,
             })  # fmt: skip
         return rows
 
