@@ -131,8 +131,8 @@ class Answers:
         return _Spot(path, 0, 0, self._spelled(path, _name_at(text, col), position.line + 1, changed))
 
     def _spelled(self, path: str, name: str, line: int, changed: LineMap | None) -> str:
-        """Return a question about a name on an edited line that has an answer: about the member of the class around it,
-        or about the dotted name, or about its last part, unless that is a member of something outside the repository."""
+        """Return a question about a name on an edited line that has an answer: about the member of the class around
+        it, or the dotted name, or its last part, unless that is a member of something outside the repository."""
         head, *rest = re.split(r"\.|::", name)
         questions = [name]
         if rest and head in _SELF and changed is not None:
