@@ -60,7 +60,7 @@ _OPENING_LINE = re.compile(  # what may follow the comment that describes a file
 # A comment right above another directive is about that, unless it is too long to be.
 _DIRECTIVE = re.compile(rb"#\s*+(?:ifn?def|if|define|undef)\b")
 _MIN_WORDS_ABOVE_DIRECTIVE = 20
-_REASON_OF_CONSTRAINT = re.compile(r"\w.*\n(?://[ \t]*(?:go:build|\+build)\b.*\n?)+\s*\Z")
+_BUILD_CONSTRAINT = re.compile(r"//[ \t]*(?:go:build|\+build)\b")
 _MIN_WORDS = 12  # of a comment between the imports and the first definition that describes the file
 _MIN_WORDS_OF_BLOCK = 4  # of one sentence in a block comment of three lines or more
 _LAST_LINE = 80  # such a comment is not searched for below this line
@@ -285,10 +285,8 @@ class Comments:
         """Return the words of a group of comments, without legal text; "" if they do not describe the file."""
         header = _SCRIPT_METADATA.sub("", _without_tool_lines(self._words(first, last))).strip()
         states_rights = is_legal(header)  # no definition has a licence of its own
-        if not states_rights and _REASON_OF_CONSTRAINT.search(
-            self.source.slice(self.spans[first][0], self.spans[last][1])
-        ):
-            return ""
+        if not states_rights and _BUILD_CONSTRAINT.match(self.source.slice(*self.spans[last])):
+            return ""  # it gives the reason for the constraint
         if self.ends[last] + 1 in defined and not states_rights:
             return ""
         if self.source.data.startswith(b"/**", self.spans[first][0]) and _OF_FUNCTION.search(
