@@ -280,8 +280,8 @@ class _Reader:
         except UserError as error:
             raise UserError(error.message, "To write elsewhere, use --out on the command line") from error
         inside = os.path.realpath(self.root)
-        where = os.path.realpath(os.path.join(inside, out))
-        if where != inside and not where.startswith(os.path.join(inside, "")):
+        target = os.path.realpath(os.path.join(inside, out))
+        if target != inside and not target.startswith(os.path.join(inside, "")):
             advice = "A link leads out of it; to write elsewhere, use --out on the command line"
             raise UserError(value.wrong("a folder inside the repository").message, advice)
         if out.partition("/")[0].lower() in _CONTROL and out != BOOK:

@@ -193,10 +193,10 @@ def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     """Return git's index by path, and the hash algorithm of git's ids."""
     known: dict[str, _Indexed] = {}
     listing = b"".join(subprocesses.run_git(root, "ls-files", "-z", "--stage", "--debug"))
-    where = _git_output(root, "rev-parse", "--git-path", "index")
+    index_path = _git_output(root, "rev-parse", "--git-path", "index")
     written = 0
     with suppress(OSError):
-        written = os.stat(os.path.join(root, where)).st_mtime_ns
+        written = os.stat(os.path.join(root, index_path)).st_mtime_ns
     length = 40
     for _, blob, stage, name, *times, size in _INDEXED.findall(listing):
         altered, changed = (int(times[at]) * 1_000_000_000 + int(times[at + 1]) for at in (0, 2))

@@ -60,10 +60,10 @@ def ruff_identity(root: str) -> str:
 
     Asking ruff for its version would cost a process.
     """
-    where = program(root)
-    if not where:
+    executable = program(root)
+    if not executable:
         return ""
-    seen = os.stat(where)
+    seen = os.stat(executable)
     return f"{seen.st_size} {seen.st_mtime_ns}"
 
 
@@ -75,8 +75,8 @@ def check(
     A path that cannot be encoded is left out. A file on which ruff crashes is added to `crashed`; the other files are
     still checked.
     """
-    where = program(root)
-    if not where:
+    executable = program(root)
+    if not executable:
         raise ToolMissing("ruff is not installed", "Install ruff")
     prefix = os.path.join(os.path.realpath(root), "")
     decode = msgspec.json.Decoder(_Row).decode
@@ -84,7 +84,7 @@ def check(
     while waiting:
         part = waiting.pop()
         found: dict[str, list[RuffRemark]] = {}
-        command = [where, *_OPTIONS, "--select", ",".join(rules), "--", *part]
+        command = [executable, *_OPTIONS, "--select", ",".join(rules), "--", *part]
         try:
             output = b"".join(subprocesses.run(command, root))
         except ToolFailed as error:

@@ -421,8 +421,8 @@ def _packed_tests(rows: _TestRows) -> _Tested:
 def patch_tests(packed: bytes, files: Collection[int], rows: _TestRows, order: Mapping[int, int]) -> bytes:
     """Replace the tests of some files in the encoded tests of all; `order` has the position of each file among all."""
     others = {file: row for file, row in TestedFiles(packed).rows.items() if file not in files}
-    every = {**others, **_packed_tests(rows)}
-    return encode_rows({file: every[file] for file in sorted(every, key=order.__getitem__)})
+    rows_by_file = {**others, **_packed_tests(rows)}
+    return encode_rows({file: rows_by_file[file] for file in sorted(rows_by_file, key=order.__getitem__)})
 
 
 class TestedFiles:

@@ -121,8 +121,8 @@ class ExpressionDescriber:
             return (op, file.names[right]), [left]
         if op == Op.LOOKUP:
             count = len(file.scope_parent)
-            where = None if self.tracks_values else (self.describe_scope(right % count), right >= count)
-            return (op, file.names[left], where), []
+            place = None if self.tracks_values else (self.describe_scope(right % count), right >= count)
+            return (op, file.names[left], place), []
         if op in (Op.SYMBOL, Op.SUPER):
             symbol = left - (op == Op.SUPER)
             return (op, self.paths[symbol] if symbol >= 0 else None), []

@@ -244,13 +244,13 @@ class Invalidation:
 
     def _propagate(self) -> None:
         """Find the files that depend on the changes recorded last."""
-        every = {is_c: queue.take() for is_c, queue in self._names.items()}
+        changed_names = {is_c: queue.take() for is_c, queue in self._names.items()}
         ids, owned = self._ids.take(), self._owned.take()
         for is_old, versions in ((True, self._old), (False, self._new)):
             for file in [version.file for version in versions.values()]:
-                names = every[file.language in C_FAMILY]
+                names = changed_names[file.language in C_FAMILY]
                 self._add_changed(file, *self._dependencies(file, is_old).dependents(names, ids, (), owned))
-        for is_c, names in every.items():
+        for is_c, names in changed_names.items():
             wanted = {name_digest(name) for name in (*names, *(name for _, name in owned if is_c))}
             dependents = set(self.stored.mentioning(wanted)) if wanted else set()
             if ids and not is_c:

@@ -30,26 +30,26 @@ class Cluster(NamedTuple):
 def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]:
     """Return the clusters of two files or more; a pair is the using file, the used file, and the number of uses."""
     users = Counter(target for _, target, _ in pairs)
-    near: Weights = [{} for _ in range(count)]
+    weights: Weights = [{} for _ in range(count)]
     for user, target, times in pairs:
         weight = times.bit_length() / math.sqrt(users[target])
-        near[user][target] = near[user].get(target, 0.0) + weight
-        near[target][user] = near[target].get(user, 0.0) + weight
+        weights[user][target] = weights[user].get(target, 0.0) + weight
+        weights[target][user] = weights[target].get(user, 0.0) + weight
     inside = [0.0] * count
     place = list(range(count))
     fineness = 1 + max(0.0, math.log2(count / _FINE)) / 2 if count else 1.0
     while True:
-        group = _move_nodes(near, inside, fineness)
-        merged, inside, names = _merge_clusters(near, inside, group)
+        group = _move_nodes(weights, inside, fineness)
+        merged, inside, names = _merge_clusters(weights, inside, group)
         place = [names[group[one]] for one in place]
-        if len(merged) == len(near):
+        if len(merged) == len(weights):
             break
-        near = merged
+        weights = merged
     members: dict[int, list[int]] = {}
-    for file, where in enumerate(place):
-        members.setdefault(where, []).append(file)
+    for file, label in enumerate(place):
+        members.setdefault(label, []).append(file)
     keys = _keys(place, pairs, users)
-    found = [Cluster(keys.get(where, some[0]), some) for where, some in members.items() if len(some) > 1]
+    found = [Cluster(keys.get(label, files[0]), files) for label, files in members.items() if len(files) > 1]
     return sorted(found, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
 
 
@@ -108,10 +108,10 @@ def _merge_clusters(
 
 def _keys(place: Sequence[int], pairs: Sequence[tuple[int, int, int]], users: Counter[int]) -> dict[int, int]:
     """Return the key file of each cluster: used by many of its files, and by few others."""
-    own = Counter(target for user, target, _ in pairs if place[user] == place[target])
+    inner_uses = Counter(target for user, target, _ in pairs if place[user] == place[target])
     best: dict[int, tuple[float, int]] = {}
-    for file, count in own.items():
+    for file, count in inner_uses.items():
         score = (count * count / users[file], -file)
         if place[file] not in best or best[place[file]] < score:
             best[place[file]] = score
-    return {where: -score[1] for where, score in best.items()}
+    return {cluster: -score[1] for cluster, score in best.items()}

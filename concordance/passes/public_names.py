@@ -279,15 +279,17 @@ class _Search:
                     self.reexporting_package[there[0]] = path
         return found
 
-    def _key(self, path: str, dotted: str, name: str, there: DefinitionPlace, reason: int) -> _Key:
+    def _key(self, path: str, dotted: str, name: str, definition: DefinitionPlace, reason: int) -> _Key:
         """Return the sort key of a dotted name."""
         whole = f"{dotted}.{name}"
         parts = whole.split(".")
         unlisted = name not in (self.exports[path] or ())
-        renamed = bool(there[1]) and name != there[1]
+        renamed = bool(definition[1]) and name != definition[1]
         by = self.reexporting_package.get(path, path)
-        apart = -len({*parts} & {part.strip("_") for part in self.dotted[there[0]].split(".")})
-        return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, by)
+        negated_common = -len({*parts} & {part.strip("_") for part in self.dotted[definition[0]].split(".")})
+        return _Key(
+            sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, negated_common, len(whole), whole, by
+        )
 
     def _reason(self, path: str, name: str, there: DefinitionPlace) -> int | None:
         """Return why a definition may be called by a module's name for it; None if the module only uses it."""

@@ -63,8 +63,8 @@ def init(folder: str) -> None:
         raise UserError(f"{folder} cannot be created: {error.strerror}", "Choose another folder") from error
     workspace_file.write_repositories(os.path.abspath(folder), {})
     inside = "" if os.path.samefile(folder, ".") else f"cd {folder}; "
-    made = os.path.join(folder, workspace_file.FILE)
-    click.echo(escape_hidden(f"created {made}; next: {inside}concord workspace add PATH..."))
+    workspace_path = os.path.join(folder, workspace_file.FILE)
+    click.echo(escape_hidden(f"created {workspace_path}; next: {inside}concord workspace add PATH..."))
 
 
 @_group.command("add")

@@ -56,11 +56,11 @@ def write_book(
     """Update a repository's store and write its book or its site, by default as its settings say. `resident` keeps
     state for a process that does this repeatedly; `form` is the name of a format."""
     settings = read_settings(root)
-    where, config = out or default_folder(root, settings, form), with_workers(settings, jobs, workers)
+    folder, config = out or default_folder(root, settings, form), with_workers(settings, jobs, workers)
     book_options = book_options or settings.book
     if book_options.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
-    _check_out(root, where, site=form == HTML)
+    _check_out(root, folder, site=form == HTML)
     with opened_cluster(config, lambda word: progress("say", 0, 0, word)) as cluster:
         summary = update_store(root, config, progress, listing, resident, cluster)
         for remark in settings.remarks:
@@ -70,10 +70,10 @@ def write_book(
         with _page_step(root, summary, progress):
             if form == HTML:
                 report = partial(_report_pages, progress)
-                written = publish(root, store_path(root), where, site_book(book_options), config, report, cluster)
+                written = publish(root, store_path(root), folder, site_book(book_options), config, report, cluster)
             else:
                 written = _write(
-                    root, where, book_options, config, summary, progress, resident=resident, form=form, cluster=cluster
+                    root, folder, book_options, config, summary, progress, resident=resident, form=form, cluster=cluster
                 )
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
@@ -133,15 +133,15 @@ def check(
     changed."""
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
-    where, config = out or default_folder(root, settings), with_workers(settings, jobs)
-    if os.path.isdir(root) and not staleness.has_book(where):
-        return BookDifference(where, missing=True)
+    folder, config = out or default_folder(root, settings), with_workers(settings, jobs)
+    if os.path.isdir(root) and not staleness.has_book(folder):
+        return BookDifference(folder, missing=True)
     summary = update_store(root, config, progress)
     with _page_step(root, summary, progress):
         written = _write(
-            root, where, book_options or settings.book, config, summary, progress, True, form=_format_of(where)
+            root, folder, book_options or settings.book, config, summary, progress, True, form=_format_of(folder)
         )
-        return staleness.explain_difference(root, store_path(root), where, written)
+        return staleness.explain_difference(root, store_path(root), folder, written)
 
 
 def _format_of(out: str) -> str:

@@ -117,20 +117,20 @@ class Build:
         made_by = {**self._given_metadata(), "head": head, "ruff": ruff.ruff_identity(self.root)}
         settled = before is not None and not changed and not removed and made_by.items() <= before.meta.items()
         if before is not None:
-            apart = outdated_paths(folder, before.meta.get("started", ""))
-            if settled and apart == frozenset():
+            outdated = outdated_paths(folder, before.meta.get("started", ""))
+            if settled and outdated == frozenset():
                 if len(renewed) > MIN_RENEWED:
                     write.renew_times(folder, renewed.values())
                 return
-            changed, removed = _with_outdated_texts(entries, changed, removed, apart)
+            changed, removed = _with_outdated_texts(entries, changed, removed, outdated)
             self.summary.unchanged = len(entries) - len(changed)
-        with temp_folder.folder() as own:
+        with temp_folder.folder() as scratch_folder:
             # Absolute paths, as workers run in another folder.
-            where, at = os.path.abspath(self.root), os.path.abspath(own)
+            root, scratch = os.path.abspath(self.root), os.path.abspath(scratch_folder)
             cache = "" if self.scratch_store else cache_folder()
             if self.config.shared_cache and cache:
-                cache = _usable_cache_folder(cache, at, self.config.cache_bytes)
-            job = extract.Job(where, self.config, cache, readers, headers, at)
+                cache = _usable_cache_folder(cache, scratch, self.config.cache_bytes)
+            job = extract.Job(root, self.config, cache, readers, headers, scratch)
             self._update(job, folder, entries, before, changed, removed, head, renewed)
 
     @contextmanager
@@ -166,8 +166,10 @@ class Build:
         self.progress("say", 0, 0, message)
 
     def _report_lost_workers(self, scratch: str, dead: list[int], items: int) -> None:
-        at = ", ".join(filter(None, (extract.last_path(scratch, worker) for worker in dead)))
-        what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not respond"
+        paths = ", ".join(filter(None, (extract.last_path(scratch, worker) for worker in dead)))
+        what = (
+            f"a worker was killed{f' while reading {paths}' if paths else ''}" if dead else "the workers do not respond"
+        )
         self._report(f"{what}; reading {count_noun(items, 'file')} in progress again, one by one")
 
     def _delta(self, entries: list[ListedFile], before: LastBuild | None) -> tuple[list[ListedFile], dict[str, File]]:
@@ -263,9 +265,11 @@ class Build:
         if (
             table is None
             or not previous_macros.keys() <= present
-            or any(previous_macros.get(p, ()) != one for p, one in learned.items())
+            or any(previous_macros.get(p, ()) != definitions for p, definitions in learned.items())
         ):
-            unchanged = [one for path, one in previous_macros.items() if path not in learned and path in present]
+            unchanged = [
+                definitions for path, definitions in previous_macros.items() if path not in learned and path in present
+            ]
             table = macros.merge([*unchanged, *learned.values()])
         return list(learned.items()), table
 

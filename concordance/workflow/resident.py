@@ -112,7 +112,7 @@ class StoreState:
             for path in gone:
                 files.pop(path, None)
                 macros.pop(path, None)
-            nonempty = [(path, one) for path, one in macros.items() if one]
+            nonempty = [(path, definitions) for path, definitions in macros.items() if definitions]
             self.last_build = LastBuild(files, {**before.meta, **meta}, nonempty)
 
     def replace_with(self, other: StoreState) -> None:

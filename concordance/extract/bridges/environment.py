@@ -125,16 +125,16 @@ def _accesses(context: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes]
     for says, pattern, mark in accesses:
         for match in pattern.finditer(context.data) if mark in context.data else ():
             name = _name(context, match)
-            where = max(match.start(group) for group in match.groupdict())
+            name_offset = max(match.start(group) for group in match.groupdict())
             known = not match[0][:1].isalpha() or _name_start(context.data, match.start()) in _PREFIXES
             if (
                 name
                 and known
-                and where not in seen
+                and name_offset not in seen
                 and _is_code(context, match.start())
                 and _is_systems(context, match)
             ):
-                seen.add(where)
+                seen.add(name_offset)
                 yield BridgeEnd(match.start(), says, name, _words(match))
     for match in WRAPPER.finditer(context.data):
         start = match.start() - len(_name_start(context.data, match.start()))

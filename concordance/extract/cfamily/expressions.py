@@ -262,11 +262,11 @@ class CExpressions:
         found = 0
         for last in reversed(_argument_ends(data, data.index(b"<", start), end)[:8]):
             found = self.expression(PAIR, self.type(last, scope), found + 1 if found else 0)
-        made = self.kept[end] = self.expression(ITEM, base, found + 1 if found else 0)
+        expression = self.kept[end] = self.expression(ITEM, base, found + 1 if found else 0)
         place = self.builder.by_end.get(start)
         if place is not None:
             self.heads[end] = place
-        return made
+        return expression
 
 
 def _argument_ends(data: bytes, start: int, end: int) -> list[int]:

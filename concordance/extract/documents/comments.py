@@ -301,10 +301,10 @@ class Comments:
             return ""
         if _ASIDE.match(words) and (below or not _OF_FILE.search(words)):
             return ""
-        apart = not below or states_rights or not self._is_line_comment(last) or bool(_OPENING_LINE.match(below))
-        if not apart and _DIRECTIVE.match(below):
-            apart = len(words.split()) >= _MIN_WORDS_ABOVE_DIRECTIVE
-        return words if apart or _OF_FILE.match(words) else ""
+        is_apart = not below or states_rights or not self._is_line_comment(last) or bool(_OPENING_LINE.match(below))
+        if not is_apart and _DIRECTIVE.match(below):
+            is_apart = len(words.split()) >= _MIN_WORDS_ABOVE_DIRECTIVE
+        return words if is_apart or _OF_FILE.match(words) else ""
 
     def _line(self, number: int) -> bytes:
         """Return a line without surrounding white space; b"" before the first and after the last line."""

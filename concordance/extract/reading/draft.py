@@ -182,15 +182,15 @@ class Draft:
         bodies = [d for d in self.definitions if _OPENS.get(d.kind) == "function" and not d.declaration]  # type: ignore[call-overload]
         if not bodies:
             return b""
-        ways = [0] * len(self.definitions)
+        branch_counts = [0] * len(self.definitions)
         for d in bodies:
-            ways[d.place] = 1
+            branch_counts[d.place] = 1
         stretches = [(0, len(self.source.data) + 1, -1), *((d.at, d.end, d.place) for d in bodies)]
         # The range starts at the name, so that conditions in decorators do not count.
         for place in innermost(sorted(self.branches), stretches):
             if place >= 0:
-                ways[place] += 1
-        return pack_column(ways)
+                branch_counts[place] += 1
+        return pack_column(branch_counts)
 
     def _symbols(self) -> tuple[Symbol, ...]:
         source = self.source
@@ -342,11 +342,11 @@ class Draft:
         declared: set[int] = set()
         if sent:
             for start, place, name in zip(starts, places, names, strict=True):
-                where = sent.get(start)
-                if where == "global" and place:
+                statement = sent.get(start)
+                if statement == "global" and place:
                     globals_.add(place * width + name)
                     declared.add(name)
-                elif where == "nonlocal":
+                elif statement == "nonlocal":
                     nonlocals.add(place * width + name)
         for start, place, name in zip(starts, places, names, strict=True):
             if start in own:

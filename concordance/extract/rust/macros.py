@@ -115,9 +115,9 @@ def note_made_tests(draft: Draft, found: dict[str, list[Node]]) -> None:
     makes: dict[bytes, bool] = {}
     for node in found.get("macro", ()):
         name = node.child_by_field_name("name")
-        made, first = _MAKES_TEST.search(node.text or b""), _FIRST_IDENT.search(node.text or b"")
+        test_item, first = _MAKES_TEST.search(node.text or b""), _FIRST_IDENT.search(node.text or b"")
         if name is not None:
-            makes[name.text or b""] = made is not None and first is not None and made[1] == first[1]
+            makes[name.text or b""] = test_item is not None and first is not None and test_item[1] == first[1]
     for node in found.get("made", ()):
         match = _MADE.match(data, node.start_byte, node.end_byte)
         if match is not None and makes.get(match[1], b"test" in match[1]):

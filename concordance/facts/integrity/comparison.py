@@ -96,19 +96,19 @@ def _differing(path: str, what: str, ours: Any = None, theirs: Any = None) -> St
     about = f"the store is wrong about {path or 'the repository'}"
     if ours is None or theirs is None:
         return StoreDifference(path, f"{about}: {_TITLES[what]} should be different")
-    where, here, there = _first_difference(ours, theirs, "")
-    return StoreDifference(path, f"{about}: {where or what} is {here}, and {there} by the source")
+    field, here, there = _first_difference(ours, theirs, "")
+    return StoreDifference(path, f"{about}: {field or what} is {here}, and {there} by the source")
 
 
-def _first_difference(one: Any, other: Any, where: str) -> tuple[str, str, str]:
+def _first_difference(one: Any, other: Any, field: str) -> tuple[str, str, str]:
     """Return where two values first differ, and what each has there."""
     if type(one) is type(other) and isinstance(one, tuple) and len(one) == len(other):
         fields = getattr(one, "_fields", None)
         for place, (a, b) in enumerate(zip(one, other, strict=True)):
             if a != b:
                 step = f".{fields[place]}" if fields else f"[{place}]"
-                return _first_difference(a, b, f"{where}{step}".removeprefix("."))
-    return where, _shortened(one), _shortened(other)
+                return _first_difference(a, b, f"{field}{step}".removeprefix("."))
+    return field, _shortened(one), _shortened(other)
 
 
 def _shortened(value: object) -> str:

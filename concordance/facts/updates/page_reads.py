@@ -204,7 +204,7 @@ class PageReadLog:
         run("BEGIN IMMEDIATE")
         top = max(self._numbers.values(), default=0)
         added: dict[int, list[int]] = {}
-        for (kind, about), one in records.items():
+        for (kind, about), record in records.items():
             number = self._numbers.get((kind, about))
             old: set[int] = set()
             if number is None:
@@ -214,13 +214,13 @@ class PageReadLog:
             else:
                 row = run("SELECT slots FROM subject WHERE number = ?", (number,)).fetchone()
                 old = set(slot_array(row[0])) if row else set()
-            for slot in slot_array(one.slots):
+            for slot in slot_array(record.slots):
                 if slot not in old:
                     added.setdefault(slot, []).append(number)
-            every = pack_slots(old.union(slot_array(one.slots)))
-            values = (number, kind, os.fsencode(about), every, _pages(one.results))
+            all_slots = pack_slots(old.union(slot_array(record.slots)))
+            values = (number, kind, os.fsencode(about), all_slots, _pages(record.results))
             run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
-            subjects[kind, about] = one.results
+            subjects[kind, about] = record.results
         for slot, numbers in added.items():
             row = run("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
             known = slot_array(row[0]) if row else array("I")

@@ -100,10 +100,10 @@ def _names_changing_visibility(
             included[numbers[path]] = included_files(version.targets, numbers)
     for number, targets in retargeted.items():
         included[number] = included_files(targets, numbers)
-    every = range(len(numbers))  # in both graphs, the bit of a file is at its number, so that they can be compared
+    file_bits = range(len(numbers))  # in both graphs, the bit of a file is at its number, so that they can be compared
     headers = (numbers[path] for path in numbers if numbers[path] in included and is_header(path))
-    was = IncludeGraph(included, headers, len(every), every)
-    same = IncludeGraph(now.included, now.headers, len(every), every)
+    was = IncludeGraph(included, headers, len(file_bits), file_bits)
+    same = IncludeGraph(now.included, now.headers, len(file_bits), file_bits)
     bits = 0
     for number in included.keys() & now.included.keys():
         bits |= was.visible_files(number) ^ same.visible_files(number)

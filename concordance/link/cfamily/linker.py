@@ -214,8 +214,8 @@ class CFamilyLinker:
         for group in self.table.groups(entry):
             if len(group.codes) > 1 and code in group.codes:
                 first = self._order_definitions(view, group)
-                every = [*first, *(other for other in group.codes if other not in first)]
-                self._add_targets(use, every, Trust.EXACT, "declaration", rows)
+                codes = [*first, *(other for other in group.codes if other not in first)]
+                self._add_targets(use, codes, Trust.EXACT, "declaration", rows)
 
     def _targets_for_all_files(self, entry: ScopeMember, count: int) -> tuple[int, ...]:
         """Return the targets that a name with that many arguments has in every file, best first; () if files differ."""

@@ -71,9 +71,9 @@ def update_tables(
     table.clear_caches()
     included = {n: included_files(world.targets_of(n), world.number) for n in before if n in includes.included}
     if any(includes.included[number] != others for number, others in included.items()):
-        every = {**includes.included, **included}
-        headers = (number for number in every if is_header(world.files[number].path))
-        includes = IncludeGraph(every, headers, len(world.files))
+        all_included = {**includes.included, **included}
+        headers = (number for number in all_included if is_header(world.files[number].path))
+        includes = IncludeGraph(all_included, headers, len(world.files))
         table.headers = includes.headers
     for number, (row, flow) in sorted(before.items()):
         if number in table.symbol_scopes and not _replace_file(

@@ -78,11 +78,11 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
     if "$" not in words and not words.startswith("/"):
         endings = ("", ".in") if not pages else ()
         for base in bases:
-            where = join_path(base, words)
-            found = references.target_at(tree, where, endings, pages, f"from {base or 'the root'}")
+            candidate = join_path(base, words)
+            found = references.target_at(tree, candidate, endings, pages, f"from {base or 'the root'}")
             if found and (found.paths or not pages):
                 return found
-            outside = next((one for one in enclosing_folders(where or "") if one and one in tree.submodules), "")
+            outside = next((one for one in enclosing_folders(candidate or "") if one and one in tree.submodules), "")
             if outside:
                 return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
     if _BUILD_FOLDER.match(written):

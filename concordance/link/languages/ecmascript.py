@@ -192,8 +192,8 @@ class EcmaModules:
         how = self._dependencies(named).get(package, "") if named else ""
         for sign in ("file:", "link:", "portal:"):
             if how.startswith(sign):
-                where = join_path(named.rpartition("/")[0], how.removeprefix(sign))
-                return where if where is not None and self._tree.folder(where) is not None else None
+                target = join_path(named.rpartition("/")[0], how.removeprefix(sign))
+                return target if target is not None and self._tree.folder(target) is not None else None
         local = how.startswith(_LOCAL)
         known = [
             candidate
@@ -312,8 +312,8 @@ class EcmaModules:
         parents = settings.get("extends")
         for parent in reversed(parents) if isinstance(parents, list) else [parents]:  # the last one counts
             if isinstance(parent, str) and hops < _MAX_EXTENDS:
-                where = join_path(folder, parent) if parent.startswith(".") else self._in_named_package(folder, parent)
-                for candidate in (where, f"{where}.json", f"{where}/tsconfig.json") if where is not None else ():
+                base = join_path(folder, parent) if parent.startswith(".") else self._in_named_package(folder, parent)
+                for candidate in (base, f"{base}.json", f"{base}/tsconfig.json") if base is not None else ():
                     if candidate in self._tree.paths:
                         yield from self._extended(candidate, hops + 1)
                         break

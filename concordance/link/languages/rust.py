@@ -114,8 +114,8 @@ class RustModules:
         library, file = _table(manifest, "lib"), self._tree.file
         own = library.get("name")
         crate = CargoCrate(folder, _plain_name(own if isinstance(own, str) else name))
-        where = library.get("path")
-        crate.library = file(join_path(folder, where if isinstance(where, str) else "src/lib.rs") or "")
+        library_path = library.get("path")
+        crate.library = file(join_path(folder, library_path if isinstance(library_path, str) else "src/lib.rs") or "")
         crate.program = file(join_path(folder, "src/main.rs") or "")
         crate.roots = {crate.library, crate.program}
         for kind in ("bin", "test", "example", "bench"):
@@ -182,8 +182,8 @@ class RustModules:
             if found and found != path:
                 return found
         if "#[path" in self._tree.text(path):
-            where = re.search(_PATH % re.escape(name.rpartition("/")[2]), self._tree.text(path))
-            return self._tree.file(join_path(folder, where[1]) or "") if where else ""
+            attribute = re.search(_PATH % re.escape(name.rpartition("/")[2]), self._tree.text(path))
+            return self._tree.file(join_path(folder, attribute[1]) or "") if attribute else ""
         return ""
 
     def _parent(self, path: str) -> str:

@@ -67,10 +67,10 @@ class _Spaces:
                     self._named.setdefault(name, folder)
                 for declaration in _LOCAL.findall(text):
                     keys = dict(_KEY.findall(declaration))
-                    where = join_path(folder, keys.get("path", "")) if "path" in keys else None
+                    local_path = join_path(folder, keys.get("path", "")) if "path" in keys else None
                     name = keys.get("name") or keys.get("module_name")
-                    if name and where is not None:
-                        self._named.setdefault(name, where)
+                    if name and local_path is not None:
+                        self._named.setdefault(name, local_path)
 
     def top(self, path: str, name: str) -> str | None:
         """Return the folder that a label is relative to, given the repository it names; None if that is not in the

@@ -131,40 +131,28 @@ class _Toml:
         self._generated_files()
 
     def _roots(self) -> None:
-        add = self._root
-        setuptools = self.table("tool", "setuptools")
-        _add_package_dirs(self.project, setuptools.get("package-dir"))
-        for where in self.texts("tool", "setuptools", "packages", "find", "where"):
-            add(where)
-        for where in self.texts("tool", "pdm", "build", "package-dir"):
-            add(where)
-        for where in self.texts("tool", "maturin", "python-source"):
-            add(where)
-        for where in self.texts("tool", "pytest", "ini_options", "pythonpath"):
-            for folder in where.split():
-                add(folder)
-        for where in self.texts("tool", "mypy", "mypy_path"):
-            for folder in re.split(r"[,:\s]+", where):
-                add(folder.replace("$MYPY_CONFIG_FILE_DIR", "."))
-        for where in self.texts("tool", "pyright", "extraPaths"):
-            add(where)
+        _add_package_dirs(self.project, self.table("tool", "setuptools").get("package-dir"))
+        folders = self.texts("tool", "setuptools", "packages", "find", "where")
+        folders += self.texts("tool", "pdm", "build", "package-dir")
+        folders += self.texts("tool", "maturin", "python-source")
+        folders += " ".join(self.texts("tool", "pytest", "ini_options", "pythonpath")).split()
+        for mypy_path in self.texts("tool", "mypy", "mypy_path"):
+            folders += re.split(r"[,:\s]+", mypy_path.replace("$MYPY_CONFIG_FILE_DIR", "."))
+        folders += self.texts("tool", "pyright", "extraPaths")
         build = self.table("tool", "hatch", "build")
         targets = build.get("targets")
         wheel = targets.get("wheel") if isinstance(targets, dict) else None
         for part in (build, wheel if isinstance(wheel, dict) else {}):
-            for package in _texts(part.get("packages")):
-                add(package.rstrip("/").rpartition("/")[0])
-            for source in _texts(part.get("sources")):
-                add(source)
+            folders += [package.rstrip("/").rpartition("/")[0] for package in _texts(part.get("packages"))]
+            folders += _texts(part.get("sources"))
         packages = self.at("tool", "poetry", "packages")
-        for folder in packages if isinstance(packages, list) else ():
-            if isinstance(folder, dict) and isinstance(folder.get("from"), str):
-                add(folder["from"])
-
-    def _root(self, where: str) -> None:
-        root = join_path(self.project.folder, where)
-        if root is not None and root not in self.project.roots:
-            self.project.roots.append(root)
+        for package in packages if isinstance(packages, list) else ():
+            if isinstance(package, dict) and isinstance(package.get("from"), str):
+                folders.append(package["from"])
+        for folder in folders:
+            root = join_path(self.project.folder, folder)
+            if root is not None and root not in self.project.roots:
+                self.project.roots.append(root)
 
     def _requirements(self) -> None:
         lists = [self.at("project", "dependencies"), self.at("build-system", "requires")]
@@ -205,8 +193,8 @@ def _tables(value: object) -> list[dict[str, Any]]:
 
 def _add_package_dirs(project: Project, package_dirs: object) -> None:
     """Add a `package_dir`: "" is a root, a name is a package that is elsewhere."""
-    for package, where in package_dirs.items() if isinstance(package_dirs, dict) else ():
-        folder = join_path(project.folder, where) if isinstance(where, str) else None
+    for package, location in package_dirs.items() if isinstance(package_dirs, dict) else ():
+        folder = join_path(project.folder, location) if isinstance(location, str) else None
         if folder is None or not isinstance(package, str):
             continue
         name = package.rpartition(".")[2]
@@ -234,7 +222,7 @@ def _read_ini(project: Project, path: str, text: str) -> None:
     roots = [*words("options.packages.find", "where"), *words("tool:pytest", "pythonpath")]
     roots += [*words("pytest", "pythonpath"), *words("pytest", "python_paths"), *words("tool:pytest", "python_paths")]
     roots += re.split(":", ":".join(words("mypy", "mypy_path")).replace("$MYPY_CONFIG_FILE_DIR", "."))
-    found = (join_path(project.folder, where) for where in roots if where)
+    found = (join_path(project.folder, folder) for folder in roots if folder)
     project.roots += [root for root in found if root is not None and root not in project.roots]
     if base != "setup.cfg":
         return
@@ -284,8 +272,8 @@ def _read_script(project: Project, path: str, text: str) -> None:
         if name == "setup":
             _read_setup(project, path, {key: value(node) for key, node in keys.items()})
         elif name in ("find_packages", "find_namespace_packages"):
-            where = value(keys.get("where") or (call.args[0] if call.args else None))
-            root = join_path(project.folder, where) if isinstance(where, str) else None
+            source_folder = value(keys.get("where") or (call.args[0] if call.args else None))
+            root = join_path(project.folder, source_folder) if isinstance(source_folder, str) else None
             if root is not None and root not in project.roots:
                 project.roots.append(root)
         elif name in _EXTENSIONS:

@@ -119,9 +119,14 @@ def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     """Return a sentence on the chapters that a chapter depends on, and one on those that use it."""
     book_plan = plan(index)
     found: list[Block] = []
-    for head, every in (("Depends on", book_plan.uses(chapter.folder)), ("Used by", book_plan.users(chapter.folder))):
+    for head, neighbours in (
+        ("Depends on", book_plan.uses(chapter.folder)),
+        ("Used by", book_plan.users(chapter.folder)),
+    ):
         rows = [
-            row for row in every if row[0] in book_plan.chapters and _is_plausible(index, head, chapter.folder, row[0])
+            row
+            for row in neighbours
+            if row[0] in book_plan.chapters and _is_plausible(index, head, chapter.folder, row[0])
         ]
         listed = [row for row in rows if row[1] >= max(2, rows[0][1] // _MIN_USES_DIVISOR)] or rows[:1]
         if listed:
@@ -138,11 +143,11 @@ def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     return found
 
 
-def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
+def _is_plausible(index: Index, head: str, chapter: str, neighbour: str) -> bool:
     """False for uses of tests by code that is not a test: those are only coincidences of names."""
-    every = folders(index).all
-    user, used = (here, there) if head == "Depends on" else (there, here)
-    return every[user].mostly(Category.TEST) or not every[used].mostly(Category.TEST)
+    by_path = folders(index).all
+    user, used = (chapter, neighbour) if head == "Depends on" else (neighbour, chapter)
+    return by_path[user].mostly(Category.TEST) or not by_path[used].mostly(Category.TEST)
 
 
 # --- key definitions and sections
@@ -255,10 +260,10 @@ def _further_links(index: Index, chapter: Chapter) -> list[Block]:
 
 def size_in_words(index: Index, chapter: Chapter) -> str:
     """Return the size of a chapter in words."""
-    every = folders(index).all[chapter.folder].count
+    file_count = folders(index).all[chapter.folder].count
     files, lines = count_noun(len(chapter.files), "file"), count_noun(chapter.lines, "line")
-    if chapter.folder and len(chapter.files) < every:  # the chapter's description speaks of the whole folder
-        files = f"{len(chapter.files):,} of the folder's {count_noun(every, 'file')}"
+    if chapter.folder and len(chapter.files) < file_count:  # the chapter's description speaks of the whole folder
+        files = f"{len(chapter.files):,} of the folder's {count_noun(file_count, 'file')}"
     return f"{files}, {lines}" if chapter.lines else files
 
 

@@ -72,10 +72,10 @@ class Plan:
         chosen = self._choose_folders()
         self.chapter_folder: dict[str, str] = {}  # by folder: the folder of the chapter that covers it
         for folder in folders(index).all:
-            near = folder
-            while near not in chosen and near:
-                near = near.rpartition("/")[0]
-            self.chapter_folder[folder] = near
+            covering = folder
+            while covering not in chosen and covering:
+                covering = covering.rpartition("/")[0]
+            self.chapter_folder[folder] = covering
         self.chapters = self._chapters(chosen)
         self._uses = self._count_uses()
         self.parts = self._group_chapters()
@@ -107,29 +107,29 @@ class Plan:
 
     def _choose_folders(self) -> set[str]:
         """Return the folders that are chapters; the root always is."""
-        every = folders(self._index).all
+        all_folders = folders(self._index).all
         total = self._weights[""] or 1.0
         found = {""}
-        covered = dict.fromkeys(every, 0.0)  # the weight of the chapters below a folder
-        for path in sorted(every, key=lambda path: (-path.count("/"), path)):
+        covered = dict.fromkeys(all_folders, 0.0)  # the weight of the chapters below a folder
+        for path in sorted(all_folders, key=lambda path: (-path.count("/"), path)):
             weight = self._weights[path]
-            covered[path] = sum(covered[child] for child in every[path].folders)
+            covered[path] = sum(covered[child] for child in all_folders[path].folders)
             least = _AT_ROOT if path and "/" not in path else _CHAPTER
             heavy = path and weight and weight >= least * total and weight - covered[path] >= _OWN * total
-            if heavy and (every[path].count > 1 or every[path].lines >= _MIN_SINGLE_FILE):
+            if heavy and (all_folders[path].count > 1 or all_folders[path].lines >= _MIN_SINGLE_FILE):
                 found.add(path)
                 covered[path] = weight
         return found
 
     def _chapters(self, roots: set[str]) -> dict[str, Chapter]:
-        every, own = folders(self._index).all, self._inputs[0]
+        all_folders, own = folders(self._index).all, self._inputs[0]
         files: dict[str, list[str]] = {folder: [] for folder in roots}
         sections: dict[str, list[str]] = {folder: [] for folder in roots}
         lines = dict.fromkeys(roots, 0)
-        for path, folder in every.items():
+        for path, folder in all_folders.items():
             files[self.chapter_folder[path]] += folder.files
             lines[self.chapter_folder[path]] += sum(
-                n for one, n in own[path].category_lines.items() if one not in UNWRITTEN_CATEGORIES
+                n for category, n in own[path].category_lines.items() if category not in UNWRITTEN_CATEGORIES
             )
             if self.chapter_folder[path] != path:
                 sections[self.chapter_folder[path]].append(path)
@@ -180,12 +180,16 @@ class Plan:
     # --- order
 
     def _group_chapters(self) -> list[BookPart]:
-        every = folders(self._index).all
+        all_folders = folders(self._index).all
         groups: dict[tuple[str, bool], list[str]] = {}
         tops = Counter(folder.partition("/")[0] for folder in self.chapters if folder)
         for folder in self.chapters:
             top = folder.partition("/")[0]
-            key = (top, True) if folder and tops[top] > 1 else (_kind(every[folder]) if folder else _ROOT_TITLE, False)
+            key = (
+                (top, True)
+                if folder and tops[top] > 1
+                else (_kind(all_folders[folder]) if folder else _ROOT_TITLE, False)
+            )
             groups.setdefault(key, []).append(folder)
         names = list(groups)
         between: Counter[tuple[int, int]] = Counter()
@@ -193,7 +197,7 @@ class Plan:
         for (here, there), times in self._uses.items():
             if here in owner and there in owner and owner[here] != owner[there]:
                 between[owner[here], owner[there]] += times
-        kinds = [_kind(every[name]) if is_folder else name for name, is_folder in names]
+        kinds = [_kind(all_folders[name]) if is_folder else name for name, is_folder in names]
         ordered = [
             number
             for kind in (*_KINDS, _ROOT_TITLE)

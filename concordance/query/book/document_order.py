@@ -81,8 +81,8 @@ def _by_toctrees(index: Index, chapter: Chapter) -> list[Entry]:
         seen.add(path)
         return Entry(path, "", [entry(other) for other in below.get(path, ()) if other not in seen])
 
-    every = sorted(below, key=lambda path: (path.count("/"), path))
-    first = [path for path in every if path not in inside] or every[:1]  # all may name one another
+    shallow_first = sorted(below, key=lambda path: (path.count("/"), path))
+    first = [path for path in shallow_first if path not in inside] or shallow_first[:1]  # all may name one another
     return [entry(path) for path in first if path not in seen]
 
 

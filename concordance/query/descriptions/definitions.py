@@ -130,15 +130,15 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
 
 def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead | None:
     """Return a file's main definition: the one with the file's name, a class that fills most of it, or the only one."""
-    every = [symbol for _, symbol in notable_definitions(index, file, facts) if symbol.public]
+    public = [symbol for _, symbol in notable_definitions(index, file, facts) if symbol.public]
     stem = _letters(file.path.rpartition("/")[2].partition(".")[0])
-    rows = [symbol for symbol in every if symbol.kind in _WHOLE]
-    named = [symbol for symbol in every if _letters(symbol.name) == stem and symbol.kind in _WHOLE | {Kind.TYPE}]
+    rows = [symbol for symbol in public if symbol.kind in _WHOLE]
+    named = [symbol for symbol in public if _letters(symbol.name) == stem and symbol.kind in _WHOLE | {Kind.TYPE}]
     if named:
         return named[0]
     classes = [symbol for symbol in rows if symbol.kind != Kind.FUNCTION]
     owners = _objects(facts)
-    objects = [symbol for symbol in every if symbol.key in owners]
+    objects = [symbol for symbol in public if symbol.key in owners]
     if len(objects) == 1 and not classes:
         return objects[0]
     if len(classes) == 1 and classes[0].end_line - classes[0].start_line > 0.5 * facts.metrics.lines:

@@ -156,14 +156,14 @@ def _splits(index: Index, part: MainPart, total: float, others: int) -> bool:
 
 def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
     """Return the folders and files in a folder that are large enough to be parts, heaviest first."""
-    every, book_plan = folders(index).all, plan(index)
+    all_folders, book_plan = folders(index).all, plan(index)
     found = [
-        MainPart(path, True, book_plan.weight(path)) for path in every[folder].folders
-        if _has_code(every[path]) and not helps_tests(f"{path}/") and not _is_around(every[path].name)
+        MainPart(path, True, book_plan.weight(path)) for path in all_folders[folder].folders
+        if _has_code(all_folders[path]) and not helps_tests(f"{path}/") and not _is_around(all_folders[path].name)
     ]  # fmt: skip
     files = ledger(index).files
     found += [
-        MainPart(path, False, book_plan.file_weight(path)) for path in every[folder].files
+        MainPart(path, False, book_plan.file_weight(path)) for path in all_folders[folder].files
         if files[path].category == Category.SOURCE and not helps_tests(path)
         and not _is_around(path.rpartition("/")[2])
     ]  # fmt: skip
@@ -207,8 +207,8 @@ def parts_table(index: Index) -> list[Block]:
     if len(rows) < 2:
         return []
     rows.sort(key=lambda row: _NOT_FOR_USERS.match(plain_text(row[1])) is not None)  # those come last
-    where = [Text(["The following parts are all in ", Ref(To.INDEX, common, "", common), "."])] if common else []
-    return [*where, Table(["Part", "What it does", "Begin with"], rows)]
+    location = [Text(["The following parts are all in ", Ref(To.INDEX, common, "", common), "."])] if common else []
+    return [*location, Table(["Part", "What it does", "Begin with"], rows)]
 
 
 def only_part(index: Index) -> list[Block]:
@@ -359,14 +359,14 @@ def build_and_test(index: Index) -> list[Block]:
     whole = test_files(index)
     inner = [folders(index).all[path] for path in root.folders]
     if root.tests or whole:
-        where = [
+        test_folders = [
             folder for folder in inner if folder.mostly(Category.TEST) and folder.tests > root.tests * _SHARE_OF_TESTS
         ]
         pieces: list[Piece] = [tests_in_words(root.tests, whole)]
-        inside = sum(folder.tests for folder in where)
+        inside = sum(folder.tests for folder in test_folders)
         if inside:
             pieces += [" in " if inside == root.tests else f", {inside:,} of them in "]
-            pieces += join_in_sentence([Ref(To.INDEX, folder.path, "", folder.path) for folder in where])
+            pieces += join_in_sentence([Ref(To.INDEX, folder.path, "", folder.path) for folder in test_folders])
         pieces += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
         everything = _commands_for_all(index)
         commands = everything or _commands(index)
@@ -408,13 +408,15 @@ def documents(index: Index) -> list[Piece]:
     for path in folders(index).all[""].folders:
         folder = folders(index).all[path]
         if folder.mostly(Category.DOCUMENTATION) and _DOCUMENTATION.match(folder.name):
-            pages = (one for one in folders(index).below(path) if _HOME.search(one))
+            pages = (page for page in folders(index).below(path) if _HOME.search(page))
             start = min(
-                pages, key=lambda one: (one.count("/"), "en" not in one.split("/"), one not in linked, one), default=""
+                pages,
+                key=lambda page: (page.count("/"), "en" not in page.split("/"), page not in linked, page),
+                default="",
             )
             if start:
-                where = "" if folder.name.lower() == "documentation" else f" in {path}"
-                found.append(Ref(To.FILE, start, "", f"the documentation{where}", False))
+                location = "" if folder.name.lower() == "documentation" else f" in {path}"
+                found.append(Ref(To.FILE, start, "", f"the documentation{location}", False))
     return found
 
 

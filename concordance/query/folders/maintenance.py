@@ -72,8 +72,8 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
     own = sorted(chain.from_iterable(upkeep.tests for upkeep in worked))
     outside: Counter[str] = Counter()
     reached = 0
-    for every in chain.from_iterable(upkeep.testers for upkeep in worked):
-        rows = [row for row in every if row[0] not in inside]
+    for testers in chain.from_iterable(upkeep.testers for upkeep in worked):
+        rows = [row for row in testers if row[0] not in inside]
         reached += bool(rows)
         for test, times in rows:
             outside[test] += times
@@ -161,8 +161,8 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
     pieces: list[list[Piece]] = []
     for user, times in rows[:_MAX_PATHS]:
-        where: list[Piece] = [Ref(To.FILE, index.path_of(user)), f" ({count_noun(times, 'file')})"]
-        pieces.append([ref_of(index, user), " in ", *where] if kind_of(user) == Kind.TARGET else where)
+        location: list[Piece] = [Ref(To.FILE, index.path_of(user)), f" ({count_noun(times, 'file')})"]
+        pieces.append([ref_of(index, user), " in ", *location] if kind_of(user) == Kind.TARGET else location)
     if not pieces:
         return []
     found: list[Piece] = []

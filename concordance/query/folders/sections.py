@@ -120,11 +120,11 @@ def key_concepts(index: Index, folder: Folder) -> list[Block]:
 
 def concept_item(index: Index, row: KeyDefinition) -> Item:
     """Return an item for one definition: its name, kind, file, number of using files, and first sentence."""
-    where: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
+    location: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
     pieces: list[Piece] = [
         ref_of(index, row.id),
         f", {_kind_word(row.kind, row.path)} in ",
-        where,
+        location,
         f", used in {count_noun(row.times, 'file')}",
     ]
     if not row.words and row.signature and len(row.signature) <= _SIGNATURE:

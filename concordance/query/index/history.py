@@ -101,8 +101,8 @@ def fill_months(counts: dict[str, int]) -> list[tuple[str, int]]:
         for month, times in counts.items():
             years[month[:4]] += times
         return [(f"{year:04}", years[f"{year:04}"]) for year in range(first // 12, last // 12 + 1)]
-    every = [f"{month // 12:04}-{month % 12 + 1:02}" for month in range(first, last + 1)]
-    return [(month, counts.get(month, 0)) for month in every]
+    months = [f"{month // 12:04}-{month % 12 + 1:02}" for month in range(first, last + 1)]
+    return [(month, counts.get(month, 0)) for month in months]
 
 
 _MAX_MONTHS = 240  # months that can be told apart in a plot

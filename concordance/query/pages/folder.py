@@ -44,8 +44,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _blocks(index: Index, subject: str) -> list[Block]:
-    every = folders(index)
-    folder = every.all[subject]
+    tree = folders(index)
+    folder = tree.all[subject]
     words = author_blocks(index, subject)
     found: list[Block] = [Heading(2, ["Role"]), *words]
     provides = provision_sentence(index, subject) if not words else []
@@ -65,7 +65,7 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     ]
     found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text files found."])])]
     found += [Heading(2, ["Working with This Folder"])]
-    found += maintenance_blocks(index, every.with_subfolders(subject)) or [
+    found += maintenance_blocks(index, tree.with_subfolders(subject)) or [
         Text(["No test, build file or owner was found for it."])
     ]
     page = Ref(To.FOLDER, subject)

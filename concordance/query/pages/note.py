@@ -81,14 +81,14 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _list(index: Index) -> list[Block]:
-    every = notes_by_slug(index)
+    by_slug = notes_by_slug(index)
     rows: list[list[Pieces]] = []
-    for subject, notes in every.items():
+    for subject, notes in by_slug.items():
         title, path = note_title(notes[0]), index.path_of(notes[0].source)
         times = f"{len(_mentions(index, notes)):,}"
         rows.append([[Ref(TO, subject, "", title, False)], [Ref(To.FILE, path, "", path)], [times]])
-    sentence = f"{count_noun(len(every), 'note')}: comments with a title that other comments refer to."
-    found: list[Block] = [Text([sentence]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if every else []
+    sentence = f"{count_noun(len(by_slug), 'note')}: comments with a title that other comments refer to."
+    found: list[Block] = [Text([sentence]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if by_slug else []
     groups: dict[str, list[Item]] = {}
     for name, cites in citations(index).items():
         pieces = [piece for item in _places(index, cites, False) for piece in ["; ", *item.text]][1:]

@@ -73,13 +73,13 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         yield Page(Ref(To.REPORT, "", part=number), title, [back, _ledger(files)])
         return
     index.reads.note(ANYTHING, "")
-    every = list(ledger(index).files.values())
-    blocks = [*_blocks(index, every), Heading(2, ["Ledger"])]
+    ledger_files = list(ledger(index).files.values())
+    blocks = [*_blocks(index, ledger_files), Heading(2, ["Ledger"])]
     if total > 1:
         refs: list[Piece] = [Ref(To.REPORT, "", "", f"part {n}", False, n) for n in range(2, total + 1)]
-        blocks.append(Text([f"All {len(every):,} files are in ", *join_in_sentence(refs), "."]))
+        blocks.append(Text([f"All {len(ledger_files):,} files are in ", *join_in_sentence(refs), "."]))
     else:
-        blocks.append(_ledger(sorted(every, key=lambda file: file.path)))
+        blocks.append(_ledger(sorted(ledger_files, key=lambda file: file.path)))
     yield Page(Ref(To.REPORT, ""), ["Verification Report"], blocks)
 
 

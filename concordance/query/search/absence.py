@@ -147,8 +147,8 @@ def no_users_of_folder(index: Index, paths: Sequence[str]) -> list[Piece]:
     `paths` are the files in the folder and below it.
     """
     inside = frozenset(paths)
-    every, is_sure = _referring_files(index, paths)
-    others = [path for path in every if path not in inside]
+    referring, is_sure = _referring_files(index, paths)
+    others = [path for path in referring if path not in inside]
     if others:
         refer = "may refer" if not is_sure else "refers" if len(others) == 1 else "refer"
         return [*_listed(others), f" {refer} to its files by path or name, or across languages."]

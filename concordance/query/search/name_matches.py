@@ -265,8 +265,8 @@ class _Matcher:
     def _paths(self) -> None:
         """Score the files and folders whose paths contain the words."""
         wanted = [word[: max(_SHORTEST_BEGINNING, len(word) - 3)] for word in self.words.stems]
-        every = _lower_paths(self.index)
-        matched = Counter(row for word in wanted for row in every if word in row.lower)
+        paths = _lower_paths(self.index)
+        matched = Counter(row for word in wanted for row in paths if word in row.lower)
         least = max(1, len(wanted) - 1)  # one of several words may be missing
         rows = [(-count, row.path.count("/"), row) for row, count in matched.items() if count >= least]
         for _, _, row in sorted(rows)[:_MAX_PATHS]:

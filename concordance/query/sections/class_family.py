@@ -196,8 +196,8 @@ def _subclass_count(index: Index, identity: int) -> int:
 def hierarchy_diagram(model: FileModel, place: int) -> Iterator[Block]:
     """Yield a diagram of a class with its ancestors and direct subclasses."""
     index, identity = model.index, model.ids.id_at(place)
-    every = [identity, *(base.id for base in ancestors_of(index, identity))]
-    bases = {now: [base for base in index.facts.bases_of(now) if base in every] for now in every}
+    shown = [identity, *(base.id for base in ancestors_of(index, identity))]
+    bases = {now: [base for base in index.facts.bases_of(now) if base in shown] for now in shown}
     heirs = {identity: sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)}
     drawn = class_tree([identity], bases, heirs, lambda other: definition_link(index, other))
     if drawn:

@@ -213,10 +213,10 @@ def _examples_in(model: FileModel, file: OpenFile, places: Sequence[int], limit:
     targets = {model.ids.id_at(place): place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
     for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
-        where = file.position_of(spot)
-        if where.role != Role.IMPORT:
+        occurrence = file.position_of(spot)
+        if occurrence.role != Role.IMPORT:
             doubt = Trust.EXACT - claim.trust
-            spots.setdefault(targets[claim.target], []).append((int(where.role != Role.CALL), doubt, spot))
+            spots.setdefault(targets[claim.target], []).append((int(occurrence.role != Role.CALL), doubt, spot))
     kind = (_kind_of(file.file.category, file.file.language) or _KINDS[Category.SOURCE])[1]
     shown: set[int] = set()
     for place in places:
@@ -404,9 +404,9 @@ def find_doctest(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
     closing = next((n for n in range(begin, last) if '"""' in lines[n] or "'''" in lines[n]), last)
     end = begin - 1 + doctest_end(lines[begin - 1 : closing], 0, margin)
     if end - begin > _WHOLE + 5:  # cut at the last paragraph, or else the last prompt, that fits
-        asked = [n for n in range(begin + 1, begin + _WHOLE + 5) if lines[n].lstrip().startswith(">>>")]
-        apart = [n for n in asked if not lines[n - 1].strip()]
-        end = (apart or asked or [begin])[-1]
+        prompts = [n for n in range(begin + 1, begin + _WHOLE + 5) if lines[n].lstrip().startswith(">>>")]
+        paragraph_starts = [n for n in prompts if not lines[n - 1].strip()]
+        end = (paragraph_starts or prompts or [begin])[-1]
     while end > begin and not lines[end - 1].strip():
         end -= 1
     text = _text(lines, begin, end)

@@ -27,13 +27,13 @@ from concordance.query.index.findings import active_rules
 
 def finding_items(model: FileModel, category: str) -> list[Item]:
     """Return an item for each rule of the category that has findings in the file."""
-    every = rules()
+    all_rules = rules()
     by_rule: dict[str, list[Finding]] = {}
     for finding in model.findings:
-        rule = every.get(finding.by)
+        rule = all_rules.get(finding.by)
         if rule is not None and rule.category == category:
             by_rule.setdefault(finding.by, []).append(finding)
-    return [_item(model, every[by], rows) for by, rows in by_rule.items()]
+    return [_item(model, all_rules[by], rows) for by, rows in by_rule.items()]
 
 
 def _item(model: FileModel, rule: Rule, rows: list[Finding]) -> Item:

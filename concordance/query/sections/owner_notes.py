@@ -32,8 +32,11 @@ def notes_section(index: Index, path: str) -> list[Block]:
     place = index.book.settings
     file = index.files.get(place) if notes else None  # None if the settings file is left out of the book
     for note in notes:
-        where: list[Piece] = [Mono(place), f", line {note.line}"]
+        location: list[Piece] = [Mono(place), f", line {note.line}"]
         if file is not None and not file.skip:
-            where = [Ref(To.FILE, place, "", place), ", ", Line(place, note.line, note.last)]
-        blocks += [Text(["The owners' own words, from ", *where, ":"]), Quote([Doc(markdown(note.text, "markdown"))])]
+            location = [Ref(To.FILE, place, "", place), ", ", Line(place, note.line, note.last)]
+        blocks += [
+            Text(["The owners' own words, from ", *location, ":"]),
+            Quote([Doc(markdown(note.text, "markdown"))]),
+        ]
     return blocks

@@ -424,8 +424,8 @@ class Structure:
     def _from(self, place: int, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 others in 3 files: …`, or
         `12 callers here and 5 in 3 files: …`."""
-        every, users = users, self._without_declarations(users)
-        paths = Counter(self.about.index.path_of(use.id) for use in every if not self.about.is_own(use.id))
+        all_users, users = users, self._without_declarations(users)
+        paths = Counter(self.about.index.path_of(use.id) for use in all_users if not self.about.is_own(use.id))
         here = [use for use in users if self.about.is_own(use.id)]
         away = [use for use in users if not self.about.is_own(use.id)]
         inside = _one_by_label(self._own_user(use, place) for use in here)

@@ -137,11 +137,11 @@ class _Definition:
         model, symbol = self.model, self.symbol
         last = symbol.end_line if symbol.end_line > symbol.line else 0
         word = "Declared" if symbol.declaration else "Defined"
-        where: list[Piece] = [Strong(word), ": ", Ref(To.FILE, model.path, "", model.path), ", "]
-        where.append(Line(model.path, symbol.line, last))
+        location: list[Piece] = [Strong(word), ": ", Ref(To.FILE, model.path, "", model.path), ", "]
+        location.append(Line(model.path, symbol.line, last))
         if symbol.condition:
-            where += [" under ", Mono(symbol.condition)]
-        yield Item(where)
+            location += [" under ", Mono(symbol.condition)]
+        yield Item(location)
         if symbol.parent >= 0:
             yield Item([Strong("In"), ": ", definition_link(self.index, model.ids.id_at(symbol.parent))])
         for other in self.places[1:]:

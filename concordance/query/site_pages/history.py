@@ -52,10 +52,10 @@ def _blocks(index: Index, folder: str, summary: history.FolderHistory) -> list[B
     found: list[Block] = [Text([words])]
     if not folder:
         found += _commits(index)
-    came = Counter(history.month_of(row[1]) for row in summary.files.values())
+    additions = Counter(history.month_of(row[1]) for row in summary.files.values())
     changed = Counter(history.month_of(row[2]) for row in summary.files.values())
     found += _plot("Files by last change", changed, "the number of files last changed then")
-    found += _plot("Files by first change", came, "the number of current files first changed then")
+    found += _plot("Files by first change", additions, "the number of current files first changed then")
     return [*found, *_most_changed(folder, summary), *_authors(summary)]
 
 

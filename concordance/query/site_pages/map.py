@@ -83,22 +83,22 @@ def _sums(files: Mapping[str, float]) -> dict[str, float]:
 
 
 def _map(index: Index, folder: str, weight: Weight) -> list[Block]:
-    every = folders(index)
+    tree = folders(index)
     total = weight.folders.get(folder, 0.0)
     if not total:
-        return [Text([f"Nothing to draw: its {count_noun(every.all[folder].count, 'file')} have {weight.missing}."])]
-    without = sum(1 for path in every.below(folder) if not weight.files[path])
+        return [Text([f"Nothing to draw: its {count_noun(tree.all[folder].count, 'file')} have {weight.missing}."])]
+    without = sum(1 for path in tree.below(folder) if not weight.files[path])
     words = weight.words
     if without:
         words += f" {count_noun(without, 'file')} with {weight.missing} {'is' if without == 1 else 'are'} not shown."
     column = "Share of rank" if weight.is_share else f"{weight.column.capitalize()}s"
-    return [Text([words]), Treemap(column, _tiles(index, every, folder, weight, total))]
+    return [Text([words]), Treemap(column, _tiles(index, tree, folder, weight, total))]
 
 
-def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: float) -> list[Tile]:
+def _tiles(index: Index, tree: Folders, folder: str, weight: Weight, total: float) -> list[Tile]:
     """Return the areas of a folder's parts, largest first; very small ones are merged into one."""
-    here = every.all[folder]
-    parts = [(weight.folders[one], one, True) for one in here.folders if weight.folders.get(one)]
+    here = tree.all[folder]
+    parts = [(weight.folders[inner], inner, True) for inner in here.folders if weight.folders.get(inner)]
     parts += [(weight.files[file], file, False) for file in here.files if weight.files[file]]
     parts.sort(key=lambda row: (-row[0], row[1]))
     found: list[Tile] = []
@@ -106,8 +106,8 @@ def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: flo
     for value, path, is_folder in parts[: len(parts) - len(small)] if len(small) > 1 else parts:
         name = path.rpartition("/")[2]
         if is_folder:
-            inside = _tiles(index, every, path, weight, total) if value > total * _MIN_NESTED_SHARE else []
-            most = max(every.all[path].category_lines.items(), key=lambda row: (row[1], row[0]), default=("", 0))[0]
+            inside = _tiles(index, tree, path, weight, total) if value > total * _MIN_NESTED_SHARE else []
+            most = max(tree.all[path].category_lines.items(), key=lambda row: (row[1], row[0]), default=("", 0))[0]
             found.append(Tile(f"{name}/", value, weight.describe(value), Ref(To.MAP, path), most, inside))
         else:
             kind = index.category_of(path)

@@ -123,8 +123,8 @@ def _drawn(graph: Diagram, plan: _Plan, groups: Sequence[str]) -> DrawnDiagram:
         for group in groups
         if group
     ]
-    every = [*boxes, *(frame for _, frame in frames)]
-    right, bottom = max(box.x + box.width for box in every), max(box.y + box.height for box in every)
+    all_boxes = [*boxes, *(frame for _, frame in frames)]
+    right, bottom = max(box.x + box.width for box in all_boxes), max(box.y + box.height for box in all_boxes)
     for arrow in arrows:
         right, bottom = max(right, *(x for x, _ in arrow.points)), max(bottom, *(y for _, y in arrow.points))
         if arrow.word:

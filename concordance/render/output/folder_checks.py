@@ -45,8 +45,8 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
         if not names:
             return
         if MANIFEST in names and not stat.S_ISREG(folder.lstat(MANIFEST).st_mode):
-            where = os.path.join(out, MANIFEST)
-            raise UserError(f"{where} is not a regular file", "Remove it, or write elsewhere (--out)")
+            manifest_path = os.path.join(out, MANIFEST)
+            raise UserError(f"{manifest_path} is not a regular file", "Remove it, or write elsewhere (--out)")
         beginning = _read(folder, MANIFEST, _BEGINNING)
         if MANIFEST in names and not beginning.strip(b"\0"):
             return  # a power cut can leave a file empty, or full of zeros

@@ -136,11 +136,11 @@ class Linking:
             _reuse_c_tables(linker, before, c_tables)
         invalidation = Invalidation(world, queries, before, writer.delta.added, lambda: _c_names(linker))
         numbers = invalidation.find(retargeted)
-        gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
+        removed_ids = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = _lost_ids(linker, before)
-        linked_to_lost = queries.files_linked_to_symbols(lost) - set(gone) if lost else set()
+        linked_to_lost = queries.files_linked_to_symbols(lost) - set(removed_ids) if lost else set()
         numbers |= {invalidation.number_of[file] for file in linked_to_lost}
-        writer.relink(self._link_some(linker, sorted(numbers)), gone)
+        writer.relink(self._link_some(linker, sorted(numbers)), removed_ids)
         if not world.tree.files_read <= settings:
             writer.put_analysis(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())

@@ -173,8 +173,8 @@ def generated_renderer(index: Index, root: str, out: str, own: frozenset[str]) -
     """Return the renderer of the pages about a book's own pages."""
     index.of_pages = True
     addresses = _Inner([row[1] for row in index.file_rows], root, out, own)
-    every = [(kind, subject) for kind in kinds_per_path() for subject in _subjects(kind, index)]
-    work = [subject for subject in every if addresses.page(Ref(kinds()[subject[0]], subject[1])) not in own]
+    subjects = [(kind, subject) for kind in kinds_per_path() for subject in _subjects(kind, index)]
+    work = [subject for subject in subjects if addresses.page(Ref(kinds()[subject[0]], subject[1])) not in own]
     return Renderer(index, partial(_render, addresses, MARKDOWN), work)
 
 
@@ -240,13 +240,13 @@ class _Level:
         inputs = self._inputs_digest(index, addresses)
         digest = folder.pages_digest(before.values()) if there.sound else ""
         chooser = StalePages(index, state.notes, inputs, digest, self.generated, _COMPARED)
-        astray = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
+        damaged = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning
-        if settled and before and not astray and chooser.is_current:
+        if settled and before and not damaged and chooser.is_current:
             summary.listing = self.only_compare and sink.finish(listed.values(), False)
             count_pages(summary, before.values())
             return summary
-        choice = chooser.select(lambda: self._work(state, addresses, others), astray)
+        choice = chooser.select(lambda: self._work(state, addresses, others), damaged)
         writer = PageWriter(
             index, partial(_render, addresses, self.format), sink, summary, self.config, progress, self.cluster
         )
@@ -271,12 +271,12 @@ class _Level:
         lists = [(kind, _subjects(kind, state.index)) for kind in some]
 
         def numbered() -> dict[Subject, int]:
-            every = [(kind, subject) for kind, subjects in lists for subject in subjects]
+            ordered = [(kind, subject) for kind, subjects in lists for subject in subjects]
             if self.generated:
-                every = [
-                    subject for subject in every if addresses.page(Ref(kinds()[subject[0]], subject[1])) not in others
+                ordered = [
+                    subject for subject in ordered if addresses.page(Ref(kinds()[subject[0]], subject[1])) not in others
                 ]
-            return {subject: place for place, subject in enumerate(every)}
+            return {subject: place for place, subject in enumerate(ordered)}
 
         return state.work(lists, numbered)
 

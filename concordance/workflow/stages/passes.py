@@ -112,10 +112,10 @@ def _put_files(writer: StoreWriter, by_id: Sequence[_File], pairs: Sequence[Pair
     writer.put_analysis("loads", graph.pack_pairs(needs))
     files = sorted(by_id, key=lambda file: file.path)
     number = {file.id: place for place, file in enumerate(files)}
-    every = sorted((number[a], number[b], times) for a, b, times in pairs)
-    ranks = rank.compute_ranks([file.category for file in files], every)
-    writer.put_ranks((one, file.id) for one, file in zip(ranks, files, strict=True))
-    used = [pair for pair in every if not _is_prose(files[pair[0]].language)]
+    edges = sorted((number[a], number[b], times) for a, b, times in pairs)
+    ranks = rank.compute_ranks([file.category for file in files], edges)
+    writer.put_ranks((file_rank, file.id) for file_rank, file in zip(ranks, files, strict=True))
+    used = [pair for pair in edges if not _is_prose(files[pair[0]].language)]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.find_clusters(len(files), used)
     rows = [(files[cluster.key].id, [files[member].id for member in cluster.members]) for cluster in found]
@@ -131,20 +131,20 @@ def _put_order(
 ) -> None:
     """Find cycles and layers. A file needs what it loads, or in languages without imports of files, what it uses."""
     count = len(files)
-    rings = [one for one in cycles.strongly_connected_components(count, needs) if len(one) > 1]
+    rings = [component for component in cycles.strongly_connected_components(count, needs) if len(component) > 1]
     named = [[files[place].id for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
     writer.put_analysis("cycles", codec.encode_rows(named))
     loading = loading_languages()
     unnamed = [(user, target) for user, target, _ in used if files[user].language not in loading]
-    every = [*needs, *unnamed]
+    edges = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
-    found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
+    found = layers.compute_layers(cycles.strongly_connected_components(count, edges), edges, counts)
     writer.put_analysis("layers", codec.encode_rows({file.id: layer for file, layer in zip(files, found, strict=True)}))
 
 
-def _put_tests(writer: StoreWriter, every: Sequence[_File], walked: graph.LinkGraph) -> None:
+def _put_tests(writer: StoreWriter, by_id: Sequence[_File], walked: graph.LinkGraph) -> None:
     """Find the tests of each file, both test symbols and files that are tests as a whole."""
-    files = sorted(every, key=lambda file: file.path)
+    files = sorted(by_id, key=lambda file: file.path)
     number = {file.id: place for place, file in enumerate(files, 1)}
     ranges = zip(writer.owners.starts, writer.owners.owners, strict=True)
     owner = owner_by_id(IdOwners((start, number.get(file, 0)) for start, file in ranges), writer.top)
@@ -155,9 +155,9 @@ def _put_tests(writer: StoreWriter, every: Sequence[_File], walked: graph.LinkGr
         if file in whole:
             leads.setdefault(file, []).append(target)
     runs = array("I", bytes(4 * writer.top))
-    for one in writer.queries.runnable():
-        runs[one] = owner[one]
-    ids = [*sorted(writer.queries.tests(), key=lambda one: owner[one]), *whole]  # within a file they are in order
+    for symbol in writer.queries.runnable():
+        runs[symbol] = owner[symbol]
+    ids = [*sorted(writer.queries.tests(), key=lambda symbol: owner[symbol]), *whole]  # within a file they are in order
     found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
     rows = {files[place].id: (reaching.near, reaching.farther) for place, reaching in sorted(found.items())}
     writer.put_analysis("tests", codec.pack_tests(rows))
@@ -209,23 +209,27 @@ def _without_renamed(
     for path, had in delta.previous.items():
         ids = writer.ids(path)
         known = zip(had.ids, had.kinds, strict=True)
-        gone = {one: (kind in EXECUTABLE_KINDS, test) for one, (kind, test) in known if ids is None or one not in ids}
-        if gone and ids is not None and path not in delta.tests_changed:
+        removed_symbols = {
+            identity: (kind in EXECUTABLE_KINDS, test)
+            for identity, (kind, test) in known
+            if ids is None or identity not in ids
+        }
+        if removed_symbols and ids is not None and path not in delta.tests_changed:
             run = {*writer.queries.runnable(had.id)}
-            old = {(*gone[one], led[one]): one for one in gone}
+            old = {(*facts, led[identity]): identity for identity, facts in removed_symbols.items()}
             new = {
                 identity: old.get((identity in run, False, leads[identity]))
                 for identity in ids
                 if identity not in had.ids
             }
-            renamed.update((one, other) for one, other in new.items() if other is not None)
+            renamed.update((identity, other) for identity, other in new.items() if other is not None)
     if len(set(renamed.values())) < len(renamed):
         return removed, added  # several new symbols would be the same old one
     ends = map(graph.unpack_edge, added)
     old_edges = [graph.edge(renamed.get(target, target), renamed.get(user, user), way) for target, user, way in ends]
     same = {*removed}.intersection(old_edges)
     new_edges = zip(old_edges, added, strict=True)
-    return [one for one in removed if one not in same], [one for old, one in new_edges if old not in same]
+    return [edge for edge in removed if edge not in same], [edge for old, edge in new_edges if old not in same]
 
 
 def _links_of_symbols(edges: Iterable[int]) -> defaultdict[int, frozenset[tuple[int, int]]]:

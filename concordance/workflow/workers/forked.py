@@ -72,13 +72,13 @@ def map_forked(
     first = next(source, None)
     if first is None:  # do not fork for nothing
         return
-    every = chain([first], source)
+    all_batches = chain([first], source)
     if not jobs:
-        yield from workers_pool.map_batches_here(partial(work, shared), every, patience)
+        yield from workers_pool.map_batches_here(partial(work, shared), all_batches, patience)
         return
     with _workers(shared, jobs, patience) as pool:
         yield from (
-            workers_pool.map_batches_here(partial(work, shared), every, patience)
+            workers_pool.map_batches_here(partial(work, shared), all_batches, patience)
             if pool is None
-            else workers_pool.map_batches(pool, partial(_with_shared, work), every)
+            else workers_pool.map_batches(pool, partial(_with_shared, work), all_batches)
         )

@@ -82,12 +82,12 @@ def _unpack(key: str, messages: Iterable[list[FilePiece]]) -> str:
     with open(os.path.join(own, "lock"), "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(os.path.join(own, _COMPLETE)):
-            made = set[str]()
+            created = set[str]()
             for path, at, data in chain.from_iterable(messages):
                 above = os.path.join(folder, os.path.dirname(path))
-                if above not in made:
+                if above not in created:
                     os.makedirs(above, exist_ok=True)
-                    made.add(above)
+                    created.add(above)
                 with open(os.path.join(folder, path), "ab" if at else "wb") as file:
                     file.write(data)
             with open(os.path.join(own, _COMPLETE), "wb"):

@@ -51,8 +51,8 @@ def verbs(says: str) -> tuple[str, str]:
     """Return the verbs of a statement: from source to target, and in the opposite direction."""
     if says in _VERBS:
         return _VERBS[says]
-    every = (getattr(bridge, "VERBS", {}) for bridge in plugins.load_all(_BRIDGES))
-    found: tuple[str, str] = next((own[says] for own in every if says in own), (says, says))
+    verb_tables = (getattr(bridge, "VERBS", {}) for bridge in plugins.load_all(_BRIDGES))
+    found: tuple[str, str] = next((verb_table[says] for verb_table in verb_tables if says in verb_table), (says, says))
     return found
 
 

@@ -186,13 +186,15 @@ def same_name_tests(index: Index, path: str) -> list[str]:
     """
     language = index.language_of(path)
     bare = path.rpartition(".")[0]  # of a source and its header
-    every = [one for one in index.neighbours.with_stem_of(path) if one != path]
-    of_language = (one for one in every if index.language_of(one) == language and one.rpartition(".")[0] != bare)
+    same_stem = [other for other in index.neighbours.with_stem_of(path) if other != path]
+    of_language = (
+        other for other in same_stem if index.language_of(other) == language and other.rpartition(".")[0] != bare
+    )
     own = list(islice(of_language, 2))  # hundreds of files may have the name of a package or a translation
     is_test = index.category_of(path) == Category.TEST
     if is_test and own:
         return []
-    same = own or [one for one in every if is_named_as_test(one)]
+    same = own or [other for other in same_stem if is_named_as_test(other)]
     if len(same) != 1 or index.category_of(same[0]) != Category.TEST:
         return []
     return same if own or is_named_as_test(same[0]) else []

@@ -35,7 +35,7 @@ class StalePages:
     """Selects the pages of one book."""
 
     def __init__(
-        self, index: Index, notes: PageReadLog, inputs_digest: str, manifest_digest: str, write_all: bool,
+        self, index: Index, log: PageReadLog, inputs_digest: str, manifest_digest: str, write_all: bool,
         compared: Mapping[str, Callable[[Index, str], object]],
     ) -> None:  # fmt: skip
         """Prepare the selection.
@@ -44,9 +44,9 @@ class StalePages:
         `write_all` means that all pages are written if anything changed. `compared` are the functions whose values
         are compared after an update, by name; their values are logged like the subjects of pages.
         """
-        self.index, self.log, self._compared = index, notes, compared
+        self.index, self.log, self._compared = index, log, compared
         index.reads.values = index.reads.values or {}
-        self._before = notes.meta()
+        self._before = log.meta()
         store = index.facts.meta()
         settings = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
         self._now = {
@@ -64,20 +64,20 @@ class StalePages:
         """True if nothing changed since all pages were written."""
         return self._before == self._now
 
-    def select(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
+    def select(self, subjects: Callable[[], Mapping[Subject, int]], damaged: Collection[str]) -> PagesToWrite:
         """Return the work to do.
 
-        `subjects` returns all subjects with their positions in the order of work; `astray` are pages that are missing
+        `subjects` returns all subjects with their positions in the order of work; `damaged` are pages that are missing
         on disk or differ from what was written.
         """
         if self._is_comparable:
             with suppress(PageReadsBroken):
-                return self._since(subjects, astray)
+                return self._since(subjects, damaged)
         self.index.summaries = FileCounts({}, ())  # a refreshed index has those of the last build
         self.index.cache.clear()
         return PagesToWrite(list(subjects()), set(), [], {}, True)
 
-    def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
+    def _since(self, subjects: Callable[[], Mapping[Subject, int]], damaged: Collection[str]) -> PagesToWrite:
         """Return the work that results from changes since the last build."""
         index = self.index
         touched = index.facts.touched_since(int(self._before["update"]))
@@ -93,25 +93,31 @@ class StalePages:
         slots = changed_slots(index, before, shared, touched, self._before["settings"] != self._now["settings"])
         index.reads.mark_changed(slots)
         stale_subjects = self.log.readers(slots)
-        differing, values = set[Subject](), {one for one in stale_subjects if one[0] in self._compared}
+        differing, values = set[Subject](), {subject for subject in stale_subjects if subject[0] in self._compared}
         while values:
-            stale_pages = {one for one in stale_subjects if one[0] not in self._compared}
+            stale_pages = {subject for subject in stale_subjects if subject[0] not in self._compared}
             found = self._differing_values(values, stale_pages, known)
-            differing_slots = {slot_of(*one) for one in found}
+            differing_slots = {slot_of(*subject) for subject in found}
             index.reads.mark_changed(differing_slots)
             readers = self.log.readers(differing_slots)
             stale_subjects |= readers
             differing |= found
-            values = {one for one in readers if one[0] in self._compared} - differing
-        missing_pages = set(astray)
+            values = {subject for subject in readers if subject[0] in self._compared} - differing
+        missing_pages = set(damaged)
         stale_subjects |= {
-            one for one, pages in known.items() if not pages or (missing_pages and not missing_pages.isdisjoint(pages))
+            subject
+            for subject, pages in known.items()
+            if not pages or (missing_pages and not missing_pages.isdisjoint(pages))
         }
-        every = subjects()
-        work = sorted((stale_subjects & every.keys()) | (every.keys() - known.keys()), key=every.__getitem__)
+        positions = subjects()
+        work = sorted(
+            (stale_subjects & positions.keys()) | (positions.keys() - known.keys()), key=positions.__getitem__
+        )
         # A page that still uses a value that differs logs it again.
-        removed = sorted({one for one in known.keys() - every.keys() if one[0] not in self._compared} | differing)
-        replaced = {page for one in (*work, *removed) for page in known.get(one, ())}
+        removed = sorted(
+            {subject for subject in known.keys() - positions.keys() if subject[0] not in self._compared} | differing
+        )
+        replaced = {page for subject in (*work, *removed) for page in known.get(subject, ())}
         return PagesToWrite(work, replaced, removed, shared, False)
 
     def _differing_values(

@@ -265,11 +265,11 @@ def _bridges_out(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         groups.setdefault(_bridge_label(model, row), []).append(row)
     lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
     for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[1][0].name)):
-        where: list[Piece] = [" in ", *_sources(model, found)]
+        location: list[Piece] = [" in ", *_sources(model, found)]
         if lines[name]:
-            where = [" ", *join_in_sentence([Line(model.path, line) for line in lines[name]])]
+            location = [" ", *join_in_sentence([Line(model.path, line) for line in lines[name]])]
         for targets in _targets(model, found):
-            yield Item([name, " → ", *targets, *where] if targets else [name, *where])
+            yield Item([name, " → ", *targets, *location] if targets else [name, *location])
 
 
 def _sources(model: FileModel, rows: list[Bridge]) -> list[Piece]:

@@ -17,17 +17,17 @@ def blocks(model: FileModel) -> list[Block]:
     """Return findings about performance, and functions of high complexity."""
     items = finding_items(model, "performance")
     hot = sorted(
-        ((ways, place) for place, ways in enumerate(model.complexity) if ways >= _MIN_COMPLEXITY),
+        ((complexity, place) for place, complexity in enumerate(model.complexity) if complexity >= _MIN_COMPLEXITY),
         key=lambda row: (-row[0], row[1]),
     )
     if hot:
         pieces: list[Piece] = ["Complex: "]
-        for number, (ways, place) in enumerate(hot):
+        for number, (complexity, place) in enumerate(hot):
             symbol = model.symbols[place]
             pieces += [
                 ", " if number else "",
                 model.own(place),
-                f" (complexity {ways}) ",
+                f" (complexity {complexity}) ",
                 Line(model.path, symbol.line),
             ]
         items.append(Item(pieces))

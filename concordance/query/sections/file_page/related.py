@@ -32,10 +32,10 @@ def blocks(model: FileModel) -> list[Block]:
     index, folder = model.index, model.path.rpartition("/")[0]
     beside = [path for path in index.files_in(folder) if path != model.path]
     found: list[Block] = [Heading(3, ["Related Files"])]
-    where: Piece = Mono(folder) if folder else "the root"
+    location: Piece = Mono(folder) if folder else "the root"
     if beside and len(beside) <= _MAX_IN_FOLDER:
         refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in beside]
-        found.append(Text(["In ", where, ": ", *join_in_sentence(refs), "."]))
+        found.append(Text(["In ", location, ": ", *join_in_sentence(refs), "."]))
     elif beside:
         found.append(
             Text(
@@ -51,7 +51,7 @@ def blocks(model: FileModel) -> list[Block]:
         ]
         found.append(Items(items))
     if len(found) == 1:
-        found.append(Text(["No other file is directly in ", where, "; no related files found."]))
+        found.append(Text(["No other file is directly in ", location, "; no related files found."]))
     return found
 
 

@@ -123,8 +123,8 @@ def _by_package(model: FileModel, package: str, near: Sequence[tuple[int, int]])
     index = model.index
     tests = [test.id for test in page_subject(model).rank(near)]
     by_file = group_by_file(index, tests)
-    where = Ref(To.FILE, package, "", package)
-    yield Text(["Tests that reach ", where, ", which imports the modules of its folder, may run it:"])
+    location = Ref(To.FILE, package, "", package)
+    yield Text(["Tests that reach ", location, ", which imports the modules of its folder, may run it:"])
     yield Items([_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in list(by_file)[:MAX_TEST_FILES]])
     commands = test_commands(index, tests[:MAX_TESTS])
     if commands:
