@@ -46,7 +46,9 @@ _MIN_BATCHES = 24  # subjects differ in what they cost; with fewer batches, one 
 # Up to this many subjects are rendered here: they would not keep two processes busy, and what this process has cached
 # is lost when a new one ends.
 MAX_PAGES_RENDERED_HERE = 2 * BATCH
-_PRELOAD_SAMPLES = 8  # about how many pages of each kind are rendered in advance
+# About how many pages of each kind are rendered in advance, but at most one of so many: where a kind has few pages,
+# most of the work is for one page alone.
+_PRELOAD_SAMPLES, _PRELOAD_DISTANCE = 8, 2 * BATCH
 _TABLES: Subject = ("", "")  # no page: the digests of the tables that pages share
 
 
@@ -292,6 +294,7 @@ def preload_kinds(index: Index, work: Iterable[Subject]) -> None:
     for kind, subject in work:
         by_kind.setdefault(kind, []).append(subject)
     for kind, subjects in by_kind.items():
-        for subject in subjects[:: len(subjects) // _PRELOAD_SAMPLES + 1] if kind in plugins.names(PAGES) else ():
+        distance = max(len(subjects) // _PRELOAD_SAMPLES + 1, _PRELOAD_DISTANCE)
+        for subject in subjects[::distance] if kind in plugins.names(PAGES) else ():
             with suppress(Exception):  # a worker will meet the error again and report it
                 next(plugins.load(PAGES, kind).pages(index, subject), None)
