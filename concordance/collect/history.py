@@ -21,6 +21,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from time import gmtime, strftime
 from typing import NamedTuple
@@ -84,10 +86,31 @@ class _Record:
         self.authors[commit.author] = self.authors.get(commit.author, 0) + 1
 
 
-def history(root: str) -> History:
-    """Return the history of all files; paths are relative to `root`."""
+class HistoryReader:
+    """Reads the history in a thread, so that git runs while the caller does something else."""
+
+    def __init__(self, root: str) -> None:
+        self._programs = subprocesses.ProgramGroup()
+        self._thread = ThreadPoolExecutor(1)
+        self._history = self._thread.submit(history, root, self._programs)
+
+    def result(self) -> History:
+        """Wait for the history; the thread has then ended."""
+        found = self._history.result()
+        self._thread.shutdown()
+        return found
+
+    def close(self) -> None:
+        """Stop git if it is still running, and end the thread."""
+        self._programs.stop()
+        self._thread.shutdown()
+
+
+def history(root: str, programs: subprocesses.ProgramGroup | None = None) -> History:
+    """Return the history of all files; paths are relative to `root`. Another thread can stop git through `programs`."""
+    git = partial(subprocesses.run_git, root, group=programs)
     try:
-        asked = b"".join(subprocesses.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
+        asked = b"".join(git("rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
     except ToolStopped:
         raise
     except ToolFailed:
@@ -96,11 +119,11 @@ def history(root: str) -> History:
     below = ("--full-history", "--", ".") if prefix else ()
     notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []
     try:
-        times, records = _read(_commits(subprocesses.run_git(root, *_LOG, "-M", *below)))
+        times, records = _read(_commits(git(*_LOG, "-M", *below)))
     except ToolStopped:
         raise
     except ToolFailed:
-        times, records = _read(_commits(subprocesses.run_git(root, *_LOG, "-M100%", *below)))
+        times, records = _read(_commits(git(*_LOG, "-M100%", *below)))
         notes.append("git lacks some contents: renames with edits are not followed")
     names = [os.fsdecode(path) for path in records]
     changes = [_change(place, record, names) for place, record in enumerate(records.values())]

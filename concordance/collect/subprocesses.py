@@ -79,6 +79,27 @@ _SET = (
 )
 
 
+class ProgramGroup:
+    """The programs that another thread runs, so that they can be stopped."""
+
+    def __init__(self) -> None:
+        self._programs: list[RunningProgram] = []
+        self._stopped = False
+
+    def add(self, program: RunningProgram) -> None:
+        """Add a program; it is stopped if the group has been stopped."""
+        self._programs.append(program)
+        if self._stopped:
+            program.stop()
+
+    def stop(self) -> None:
+        """Kill those that are running, and all that are added later: their output ends."""
+        self._stopped = True
+        for program in self._programs:
+            if program.is_running:
+                program.stop()
+
+
 class RunningProgram:
     """A running program: its input and output and, once it has ended, its error messages."""
 
@@ -117,6 +138,11 @@ class RunningProgram:
         # In a thread: a program that fills this pipe while we read the other one would block forever.
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
+
+    @property
+    def is_running(self) -> bool:
+        """True if the program has not ended."""
+        return self._process.poll() is None
 
     def _listen(self) -> None:
         errors = _pipe(self._process.stderr)
@@ -175,7 +201,7 @@ class RunningProgram:
 
     def close(self) -> None:
         """Kill the program if it is still running, and close its pipes."""
-        if self._process.poll() is None:
+        if self.is_running:
             self.stop()
             self._process.wait()
         self._listener.join(_END)
@@ -257,9 +283,12 @@ def _git_environment(repository: str) -> dict[str, str]:
     return {**found, **dict(_SET)}
 
 
-def run_git(cwd: str, *args: str) -> Iterator[bytes]:
-    """Yield what a git command writes, in pieces."""
-    yield from _read_output(_git(cwd, args))
+def run_git(cwd: str, *args: str, group: ProgramGroup | None = None) -> Iterator[bytes]:
+    """Yield what a git command writes, in pieces. With a `group` another thread can stop it."""
+    program = _git(cwd, args)
+    if group is not None:
+        group.add(program)
+    yield from _read_output(program)
 
 
 @contextmanager

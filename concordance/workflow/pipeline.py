@@ -4,7 +4,7 @@
     learn     collect the macros of C files             a file that cannot be read is skipped
     extract   extract every changed file, in parallel   a crash costs only its file, and is reported
     check     run ruff on the changed Python files      reported if ruff is missing or fails
-    history   one run of `git log`                      empty without git
+    history   one run of `git log`, begun with extract  empty without git
     index     finish the full-text index
     link      resolve names, in parallel                a file that cannot be linked is reported, and has no links
     bridge    join calls between languages              a bridge that fails is reported
@@ -201,6 +201,8 @@ class Build:
                 self.summary.unchanged = len(entries) - len(changed)
                 pool.close()
                 pool, executor = stack.enter_context(self._workers(job.scratch, len(changed)))
+            is_same_history = before is not None and before.meta.get("head") == head
+            reader = None if is_same_history else stack.enter_context(closing(history.HistoryReader(self.root)))
             writer = StoreWriter(folder, before is None, state.rows)
             text: TextWriter | None = None
             try:
@@ -217,9 +219,9 @@ class Build:
                     learned.clear()  # nothing below needs those of all files
                 with self._step("check"):
                     checked = self._check(writer, before)
-                if before is None or before.meta.get("head") != head:
+                if reader is not None:
                     with self._step("history"):
-                        found = history.history(self.root)
+                        found = reader.result()
                         writer.put_changes(found.changes)
                         checked |= {"months": json.dumps(found.months), "history note": found.note}
                 with self._step("index"):

@@ -6,12 +6,18 @@ import os
 import random
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from concordance.base.errors import ToolFailed
+from concordance.base.forks import can_fork
 from concordance.base.model import FileHistory
-from concordance.collect.history import History, history
+from concordance.collect import subprocesses
+from concordance.collect.history import History, HistoryReader, history
+from tests.support import program
 
 START = 1_700_000_000
 
@@ -232,3 +238,31 @@ def test_a_long_history_fast() -> None:
     start = time.perf_counter()
     found = history(root)
     assert time.perf_counter() - start < 2 + found.commits * 12 / 95_994
+
+
+def test_a_history_that_is_read_in_a_thread(repo: Path) -> None:
+    commit(repo, 1, "a", "b")
+    reader = HistoryReader(str(repo))
+    assert reader.result() == read(repo)
+    assert can_fork()  # the thread has ended
+    reader.close()
+
+
+def test_a_history_that_nobody_waits_for_is_not_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither git nor another attempt with it goes on."""
+    commit(repo, 1, "a")
+    started: list[subprocesses.RunningProgram] = []
+
+    class SilentProgram(subprocesses.RunningProgram):
+        def __init__(self, args: Sequence[str], *rest: Any) -> None:
+            super().__init__(["sleep", "300"] if "log" in args else args, *rest)
+            started.append(self)
+
+    monkeypatch.setattr(subprocesses, "RunningProgram", SilentProgram)
+    reader = HistoryReader(str(repo))
+    program.wait_for(lambda: len(started) > 1, 60)
+    reader.close()
+    assert not any(one.is_running for one in started)
+    assert can_fork()
+    with pytest.raises(ToolFailed):
+        reader.result()

@@ -82,8 +82,8 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    `base.model.FileFacts`. `facts.fulltext.file_words.prepare_file` prepares the words for the full-text search.
 5. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and
    `facts.fulltext.index.TextWriter.put`, and into the cache with `facts.cache.Cache.put`.
-6. **Check.** `collect.ruff.check` runs ruff on the changed Python files. `collect.history.history` runs `git log` if
-   the commit has changed.
+6. **Check.** `collect.ruff.check` runs ruff on the changed Python files. If the commit has changed, the history is
+   stored, which `collect.history.HistoryReader` has been reading from `git log` since before step 4.
 7. **Link.** `workflow.stages.link.Linking.link_all` links every file; after an edit `workflow.stages.link.Linking.link_changed`
    links only the files that `link.invalidation.Invalidation.find` returns. For each, `link.linker.Linker.link` resolves
    imports (`link.languages.python.imports`) and names (`link.languages.python.names`).
