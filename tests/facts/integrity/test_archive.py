@@ -15,7 +15,7 @@ import zstandard
 from concordance.facts.cache import Cache
 from concordance.facts.integrity import archive
 from concordance.facts.integrity.archive import ArchiveRefused
-from tests.support.program import SAMPLE, build, concord, sample
+from tests.support.program import SAMPLE, build, concord, git, sample, write
 from tests.support.stored import dump
 
 
@@ -109,6 +109,36 @@ def test_damage_leaves_the_store_alone(packed: tuple[Path, Path], tmp_path: Path
     assert "damaged" in concord("unpack", tmp_path / "bad", "--repo", clone, env=env, code=2).stderr
     assert dump(clone) == before
     assert sorted(os.listdir(clone / ".concordance")) == sorted(os.listdir(repo / ".concordance"))
+
+
+def test_a_store_of_another_repository_is_refused(packed: tuple[Path, Path], tmp_path: Path) -> None:
+    repo, file = packed
+    other = tmp_path / "other"
+    write(other, {"src/own.py": "def own(): pass\n", "README.md": (repo / "README.md").read_bytes()})
+    build(other, "--no-book", "--yes")
+    before = dump(other)
+    done = concord("unpack", file, "--repo", other, code=2).stderr
+    assert "another repository" in done
+    assert "concord build" in done
+    assert dump(other) == before
+
+
+def test_a_store_of_another_state_of_the_repository_is_taken(packed: tuple[Path, Path], tmp_path: Path) -> None:
+    repo, file = packed
+    part = tmp_path / "part"  # an export of an older state, without git: few files are as they were
+    shutil.copytree(repo, part, ignore=shutil.ignore_patterns(".concordance", ".git"))
+    changed = [path for path in sorted(part.rglob("*.py")) if path.stat().st_size]
+    for path in changed[1:]:
+        path.write_text("older = 1\n")
+    concord("unpack", file, "--repo", part, "--yes")
+    clone = tmp_path / "clone"  # a clone that knows the commit, though no file is as it was
+    clone.mkdir()
+    sample(clone)
+    build(clone, "--no-book")
+    concord("pack", tmp_path / "clone.concord", "--repo", clone)
+    git(clone, "rm", "-rqf", ".")
+    write(clone, {"fresh.py": "fresh = 1\n"})
+    concord("unpack", tmp_path / "clone.concord", "--repo", clone)
 
 
 def test_messages(packed: tuple[Path, Path], tmp_path: Path) -> None:
