@@ -156,6 +156,11 @@ def _question(name: str, module: Any) -> click.Command:
         if workspace is not None:
             _print(_ask_workspace(workspace, name, given), workspace, as_json)
             return
+        if store is None and name not in _OVER_WORKSPACES and _workspace_around(repo) is not None:
+            from concordance.base.errors import UserError
+
+            advice = f"Name one with --repo. Over a workspace: {', '.join(_OVER_WORKSPACES)}"
+            raise UserError(f"this folder is a workspace, and `{name}` is about one repository", advice)
         with _open_repository(repo, no_update, store, yes) as repository:
             answer = _ask(repository, name, given)
             _print(answer, repository.root, as_json)

@@ -171,5 +171,10 @@ def without_local_paths(text: str, root: str) -> str:
     return text
 
 
+def unavailable(error: str, advice: str) -> ReaderReply:
+    """Return the answer to a question about a repository that cannot be read."""
+    return _wrong(HTTPStatus.SERVICE_UNAVAILABLE, error, advice)
+
+
 def _wrong(status: HTTPStatus, error: str, advice: str) -> ReaderReply:
     return ReaderReply(status, JSON, _encode_json({"error": error, "hint": advice}))

@@ -37,6 +37,7 @@ class ReaderReply(NamedTuple):
     more: Mapping[str, str] = {}  # headers
     version: str = ""  # of the store that the answer comes from
     fault: str = ""  # error message for the log
+    why: str = ""  # what the error page says
 
 
 def encode_message(value: object) -> bytes:

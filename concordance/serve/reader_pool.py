@@ -3,7 +3,8 @@
 In: requests. Out: answers. An index belongs to one process and does one thing at a time, so there are several
 processes: while one renders a long page, another answers a search. Searches go before pages, and pages before work
 that only warms up caches. After an update of the store the readers switch to it one after the other, so that there is
-always one that answers. A reader that dies or takes too long is replaced, so a bad request affects only its client.
+always one that answers. A reader that dies or takes too long is replaced, so a bad request affects only its client; if
+it dies, its request is given to another reader, once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import signal
 import socket
 import time
+import weakref
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import count as count_from
@@ -83,6 +85,7 @@ class ReaderPool:
         self.version = ""  # of the store that answers come from
         self._target, self._on_renewal, self._log = target, on_renewal, log
         self._waiting: list[tuple[int, int, Question, asyncio.Future[ReaderReply]]] = []
+        self._repeated = weakref.WeakSet[asyncio.Future[ReaderReply]]()  # requests whose first reader died
         self._order = count_from()
         self._idle: list[_Reader] = []
         self._readers: list[_Reader] = []
@@ -152,8 +155,10 @@ class ReaderPool:
 
     def _match(self) -> None:
         """Give every idle reader something to do, if there is something."""
-        if len(self._idle) == len(self._readers) and not any(
-            reader.stale or reader.version for reader in self._readers
+        if (
+            self._readers
+            and len(self._idle) == len(self._readers)
+            and not any(reader.stale or reader.version for reader in self._readers)
         ):
             for *_, future in self._waiting:  # no reader could open the store: the log says why
                 if not future.done():
@@ -202,9 +207,16 @@ class ReaderPool:
         if future.cancelled():
             self._set_idle(reader)
             return
+        started = time.monotonic()
         found = await self._request(reader, question, PATIENCE)
         if found is not None:
             self._set_idle(reader)
+        elif not future.done() and future not in self._repeated and time.monotonic() - started < PATIENCE:
+            self._repeated.add(future)  # once: the reader may have died of this request
+            heapq.heappush(self._waiting, (SEARCH, next(self._order), question, future))
+            self._match()
+            return
+        self._repeated.discard(future)
         if not future.done():
             if found is None:
                 future.set_exception(ReaderLost())

@@ -363,6 +363,10 @@ class Server:
 def _reply_to(request: Request, answer: ReaderReply, base: str) -> Reply:
     """Return the reply to a request, in a form that the client accepts."""
     status = HTTPStatus(answer.status)
+    if answer.why:
+        return _error_page(status, answer.why, base)
+    if status is HTTPStatus.PERMANENT_REDIRECT:
+        return Reply(status, more={"Location": f"{request.path.rpartition('/')[2]}/"})
     if not answer.data and status is not HTTPStatus.OK:
         why = _WHY.get(status, "The page could not be rendered. The server's log says why.")
         sought = _PAGE_ENDING.sub("", request.path.rstrip("/").rpartition("/")[2])
@@ -393,6 +397,17 @@ def _error_page(status: HTTPStatus, why: str, base: str, sought: str = "") -> Re
 
 
 # --- host names
+
+
+def is_public_url(url: str) -> bool:
+    """True if a proxy can publish a site under an address; also if there is none."""
+    with suppress(ValueError):  # of a port, or of brackets
+        parts = urlsplit(url)
+        plain = not (parts.query or parts.fragment or parts.username) and parts.port != 0
+        steps = parts.path.split("/")
+        return not url or (parts.scheme in ("http", "https") and bool(parts.hostname) and plain
+                           and not {".", ".."}.intersection(steps) and "" not in steps[1:-1])  # fmt: skip
+    return False
 
 
 def host_names(host: str) -> frozenset[str]:

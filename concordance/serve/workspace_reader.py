@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
 from concordance.base.config import site_book
-from concordance.base.errors import StoreBroken
+from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.facts import catalogue
 from concordance.facts.integrity.checksums import SUMS
 from concordance.facts.read import Facts
@@ -28,7 +28,7 @@ from concordance.render.site import workspace_pages
 from concordance.render.site.files import Site, open_site
 from concordance.render.site.page_frame import SEARCH
 from concordance.render.site.workspace_pages import Dependency, RepositorySummary, SearchMatch
-from concordance.serve.http_api import answer_request, answer_workspace
+from concordance.serve.http_api import answer_request, answer_workspace, unavailable, without_local_paths
 from concordance.serve.messages import Question, ReaderReply
 from concordance.serve.reader import QuestionReader, compress_reply
 
@@ -54,13 +54,40 @@ class WorkspaceReader(QuestionReader):
         if self._workspace is None:
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
         name, _, rest = address.partition("/")
+        try:
+            return self._answer_about(self._workspace, question, address, name, rest)
+        except ConcordanceError as error:
+            site = self._sites.pop(name, None)
+            if site is not None:
+                site.index.facts.close()
+            problem, advice = self._problem(name if rest else "", error)
+            if question.about == "ask":
+                return unavailable(problem, advice)._replace(fault=f"{problem}. {advice}")
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+            return ReaderReply(status, why=f"{problem}. {advice}", fault=f"{problem}. {advice}")
+
+    def _problem(self, name: str, error: ConcordanceError) -> tuple[str, str]:
+        """Return why a repository cannot be read, without its place on this machine, and what to do."""
+        root = self._workspace.repositories.get(name, "") if self._workspace is not None else ""
+        if root and not os.path.isdir(root):
+            return f"The folder of {name} is missing", f"Restore it, or: concord workspace remove {name}"
+        what = f"The store of {name}" if root else "The store of a repository"
+        if isinstance(error, StoreBroken):
+            return f"{what} is missing or damaged", f"Build it: concord workspace build {name}".rstrip()
+        return without_local_paths(error.message, root or self.folder), error.what_to_do
+
+    def _answer_about(
+        self, workspace: OpenWorkspace, question: Question, address: str, name: str, rest: str
+    ) -> ReaderReply:
         if question.about == "ask":
             if not rest:
-                return compress_reply(answer_workspace(WorkspaceQuestions(self._workspace), name, question.more))
+                return compress_reply(answer_workspace(WorkspaceQuestions(workspace), name, question.more))
             site = self._site(name)
             return compress_reply(answer_request(site, rest, question.more, {})) if site is not None else _MISSING
+        if not rest and address in workspace.repositories:
+            return ReaderReply(HTTPStatus.PERMANENT_REDIRECT)
         if not rest:
-            return self._page(self._workspace, address, question.more)
+            return self._page(workspace, address, question.more)
         site = self._site(name)
         page = site.answer(rest) if site is not None else None
         return compress_reply(ReaderReply(HTTPStatus.OK, page.type, page.data)) if page is not None else _MISSING
@@ -85,9 +112,11 @@ class WorkspaceReader(QuestionReader):
         """Return the site of a repository; None if the workspace has no such repository."""
         if self._workspace is None or name not in self._workspace.repositories:
             return None
+        root = self._workspace.repositories[name]
+        if not os.path.isdir(root):
+            raise StoreBroken(f"{root} is not a folder")
         found = self._sites.pop(name, None)
         if found is None:
-            root = self._workspace.repositories[name]
             while len(self._sites) >= MOST_SITES:
                 self._sites.popitem(last=False)[1].index.facts.close()
             settings = self._settings_of(root)

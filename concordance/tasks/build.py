@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import click
@@ -67,6 +68,8 @@ def command(
         store_location.ask_first(repo, yes)
     if address and executor != RAY:
         raise UserError("--address is that of a Ray cluster", "Add `--executor ray`")
+    if address and not _is_address(address):
+        raise UserError(f"{address} is not the address of a Ray cluster", "Write HOST:PORT, or ray://HOST:PORT")
     workers = Workers(executor or "", address or "")
     began, written, wanted = time.perf_counter(), None, options.of(repo)
     with terminal.ProgressBars() as bar:
@@ -83,3 +86,10 @@ def command(
         click.echo(json.dumps({**summary.__dict__, **more}))
     else:
         terminal.print_summary(repo, summary, totals, written, seconds, verbose)
+
+
+def _is_address(address: str) -> bool:
+    """True if Ray can connect to an address, if there is a cluster."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    is_port = port.isascii() and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536
+    return address in ("auto", "local") or (is_port and re.fullmatch(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", host) is not None)

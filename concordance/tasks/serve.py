@@ -73,6 +73,8 @@ def command(
     concord serve ~/src/pytorch --port 8000 --watch
     concord serve --workspace ~/team --base-url https://code.example.org/docs/
     """
+    if not server.is_public_url(base_url):
+        raise UserError(f"--base-url cannot be {base_url}", "Write it as https://code.example.org/docs/")
     if workspace is not None:
         if watch or repo is not None or store is not None:
             advice = "Leave out REPO, --store and --watch; `concord workspace build` updates it, beside the server"

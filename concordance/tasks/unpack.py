@@ -73,7 +73,9 @@ def _is_of_repository(files: str, root: str) -> bool:
         with Facts(files, alone=True) as facts:
             head, packed = facts.meta().get("head", ""), [file for file in facts.files() if file.size and file.digest]
     except StoreBroken as error:
-        raise archive.ArchiveRefused(f"The store in the file cannot be read: {error.message}", "Pack it again") from error
+        raise archive.ArchiveRefused(
+            f"The store in the file cannot be read: {error.message}", "Pack it again"
+        ) from error
     if head:
         with suppress(ToolFailed, UserError):
             return bool(revisions.resolve_commit(root, head))

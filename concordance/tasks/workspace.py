@@ -14,7 +14,7 @@ import click
 
 from concordance.base.blocks import count_noun
 from concordance.base.characters import escape_hidden
-from concordance.base.errors import StoreBroken, UserError
+from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.query.workspace import workspace_file
 
 
@@ -86,6 +86,8 @@ def add(paths: tuple[str, ...], name: str | None, folder: str | None) -> None:
         place = os.path.abspath(path)
         if not os.path.isdir(place):
             raise UserError(f"{path} is not a folder", "Name the folder of a repository")
+        if os.path.samefile(place, root):
+            raise UserError(f"{path} is the workspace itself", "Name the folder of a repository")
         called = name or os.path.basename(place)
         workspace_file.check_name(called)
         if known.get(called, place) != place:
@@ -147,7 +149,8 @@ def build(names: tuple[str, ...], folder: str | None, as_json: bool) -> None:
 @_WORKSPACE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def status(folder: str | None, as_json: bool) -> None:
-    """List the repositories, what they provide and require, and what does not fit: missing folders, versions, packages.
+    """List the repositories, what they provide and require, and what does not fit: missing folders, damaged stores,
+    versions, packages. The exit code is 1 if a repository is missing or its store is damaged.
 
     \b
     concord workspace status
@@ -157,9 +160,29 @@ def status(folder: str | None, as_json: bool) -> None:
     rows = list(_status_rows(root))
     if as_json:
         click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        click.echo(escape_hidden(f"{row['repository']}: {row['says']}"))
+    else:
+        for row in rows:
+            click.echo(escape_hidden(f"{row['repository']}: {row['says']}"))
+    if any(row["problem"] in (_MISSING, _DAMAGED) for row in rows):
+        raise SystemExit(1)
+
+
+_MISSING, _DAMAGED = "missing", "damaged"  # problems of a repository that keep it from being asked
+
+
+def _problem(name: str, place: str) -> tuple[str, str]:
+    """Return what keeps a repository that was built from being asked, and the sentence about it; empty if nothing."""
+    from concordance.facts.read import Facts
+    from concordance.workflow.store_location import has_store, store_path
+
+    if not os.path.isdir(place):
+        return _MISSING, f"missing: {place}"
+    if has_store(place):
+        try:
+            Facts(store_path(place)).close()
+        except ConcordanceError as error:
+            return _DAMAGED, f"{error.message}; build it: concord workspace build {name}"
+    return "", ""
 
 
 def _status_rows(root: str) -> Iterator[dict[str, object]]:
@@ -172,7 +195,9 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
         catalogue = Catalogue(root)
     except StoreBroken as error:
         for name, place in repositories.items():
-            yield {"repository": name, "path": place, "problem": "not built", "says": f"{place}: {error}"}
+            problem, says = _problem(name, place)
+            says = says or f"{place}: {error}"
+            yield {"repository": name, "path": place, "problem": problem or "not built", "says": says}
         return
     with catalogue:
         counts, dependencies = catalogue.counts(), catalogue.dependencies()
@@ -185,11 +210,11 @@ def _status_rows(root: str) -> Iterator[dict[str, object]]:
                 }
             )
             known = {table: rows.get(name, 0) for table, rows in counts.items()}
-            problem = "" if os.path.isdir(place) else "missing"
+            problem, says = _problem(name, place)
             problem = problem or ("" if any(known.values()) else "not built, or nothing to share")
             requires = sorted({provider for user, provider, _, _ in dependencies if user == name})
             row = {"repository": name, "path": place, "problem": problem, "packages": packages, "requires": requires}
-            says = f"{problem}: {place}" if problem else _summary(packages, requires, known["name"])
+            says = says or (f"{problem}: {place}" if problem else _summary(packages, requires, known["name"]))
             yield {**row, **known, "says": says}
         for user, provider, wanted, package in dependencies:
             if satisfies(wanted.ecosystem, package.version, wanted.wanted) is False:

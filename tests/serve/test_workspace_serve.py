@@ -77,9 +77,32 @@ def test_questions_about_one_or_all(reader: WorkspaceReader) -> None:
     assert (found.status, "REPOSITORY:" in _text(found)) == (400, True)
 
 
-@pytest.mark.parametrize("address", ["nothing/index.html", "shop/nothing.html", "shop/../team/workspace.toml", "nothing", "shop"])
+@pytest.mark.parametrize("address", ["nothing/index.html", "shop/nothing.html", "shop/../team/workspace.toml", "nothing"])
 def test_what_is_not_there(reader: WorkspaceReader, address: str) -> None:
     assert reader.answer(Question("page", address.encode())).status == HTTPStatus.NOT_FOUND
+
+
+def test_a_repository_that_cannot_be_read(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path)
+    build(workspace)
+    reader = WorkspaceReader(str(workspace), catalogue.repository_settings)
+    reader.answer(Question("renew"))
+    assert "mint" in _page(reader, "mint/index.html")
+    (tmp_path / "shop" / ".concordance" / "index.db").write_bytes(b"\x07" * 5000)
+    (tmp_path / "mint").rename(tmp_path / "gone")
+    for name, says in (("shop", "concord workspace build shop"), ("mint", "concord workspace remove mint")):
+        found = reader.answer(Question("page", f"{name}/index.html".encode()))
+        assert (found.status, says in found.why, says in found.fault) == (HTTPStatus.SERVICE_UNAVAILABLE, True, True)
+        assert str(tmp_path) not in found.why
+        found = reader.answer(Question("ask", f"{name}/define".encode(), {"q": "sell"}))
+        assert (found.status, says in _text(found)) == (HTTPStatus.SERVICE_UNAVAILABLE, True)
+    assert "ledger" in _page(reader, "ledger/index.html")
+    said = concord("workspace", "status", "--workspace", workspace, code=1).stdout
+    assert "build it: concord workspace build shop" in said
+    (tmp_path / "gone").rename(tmp_path / "mint")
+    assert not build(workspace).failed
+    concord("workspace", "status", "--workspace", workspace)
+    assert "till" in _page(reader, "shop/index.html")
 
 
 def test_few_sites_stay_open(reader: WorkspaceReader, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +164,11 @@ def _get(port: int, address: str, host: str = "") -> tuple[int, str]:
 def test_behind_a_proxy(port: int) -> None:
     for address in ("/", "/docs/", "/docs/shop/index.html", "/shop/index.html", "/docs/shop/assets/site.css", "/assets/site.css"):
         assert _get(port, address, "code.example.org")[0] == HTTPStatus.OK, address
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+    with contextlib.closing(connection):
+        connection.request("GET", "/docs/shop")
+        found = connection.getresponse()
+        assert (found.status, found.headers["Location"]) == (HTTPStatus.PERMANENT_REDIRECT, "shop/")
     assert _get(port, "/", "evil.example.org")[0] == HTTPStatus.MISDIRECTED_REQUEST
     status, text = _get(port, "/docs/nothing/x.html")
     assert (status, 'href="/docs/assets/site.css"' in text) == (HTTPStatus.NOT_FOUND, True)

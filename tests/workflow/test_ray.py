@@ -217,6 +217,9 @@ def test_an_address_where_nothing_answers(tmp_path: Path) -> None:
 
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
     assert "Add `--executor ray`" in concord("build", SAMPLE, "--no-book", "--address", "127.0.0.1:1", code=2).stderr
+    for address in ("head", "head:0", "head:65536", "head:x", ":1", "ray://head", "http://head:1", "a b:1"):
+        told = concord("build", SAMPLE, "--no-book", "--executor", "ray", "--address", address, code=2).stderr
+        assert "is not the address of a Ray cluster" in told, address
     (tmp_path / "concordance.toml").write_text('executor = "ray"\n')
     assert "unknown key `executor`" in concord("build", tmp_path, "--no-book", "--yes", code=2).stderr
 

@@ -68,7 +68,8 @@ class WorkspaceQuestions:
         if command not in answers:
             raise UserError(f"`{command}` is about one repository", f"Over a workspace: {', '.join(answers)}")
         if argument is None or not argument.strip():
-            raise UserError(f"`{command}` needs an argument", "Give it a NAME, or REPOSITORY:PATH:LINE:COL")
+            advice = "Give it a NAME, or REPOSITORY:PATH:LINE:COL" if command != "search" else "Give it a name or words"
+            raise UserError(f"`{command}` needs an argument", advice)
         page = page_for(plugins.load(COMMANDS, command), limit, cursor, options)
         found = answers[command](argument, page)
         missing = "; ".join(f"{name} could not be asked: {why}" for name, why in self.workspace.unavailable.items())
@@ -96,7 +97,8 @@ class WorkspaceQuestions:
             having = {one for family in FAMILIES for one in self.workspace.catalogue.providers(family, parts[0])}
             if having and end == len(parts):  # a module, or a name that is not the public one
                 return [Subject(one, argument) for one in sorted(having)[:_MOST_DEFINING]]
-        near = ", ".join(row.qualified for _, row in self.workspace.catalogue.names_like(parts[-1:], 3))
+        likely = self.workspace.catalogue.names_like(parts[-1:], 20)
+        near = ", ".join([*dict.fromkeys(row.qualified for _, row in likely)][:3])
         advice = f"Nearest: {near}" if near else "Ask one repository: REPOSITORY:NAME"
         raise UnknownName(f"no repository of the workspace exports {argument}", advice)
 

@@ -67,7 +67,7 @@ def test_a_repository_that_vanished_loses_nothing(tmp_path: Path) -> None:
     assert "is not a folder: its last entry in the catalogue is kept" in said.stderr
     assert "5 unchanged" in said.stdout
     assert _bytes(workspace) == before
-    assert "ledger: missing" in concord("workspace", "status", "--workspace", workspace).stdout
+    assert "ledger: missing" in concord("workspace", "status", "--workspace", workspace, code=1).stdout
     opened = Opened(workspace)
     assert opened.ask("search", "Book", "repository")[0] == "ledger"
     answer = opened.questions.ask("define", "shop:shop/till.py:8:5")
@@ -127,6 +127,8 @@ def test_repositories_come_and_go(tmp_path: Path) -> None:
     assert [row["says"] for row in rows if row["problem"] == "version"] == [
         "wants ledger >=3 (pyproject.toml:5), but ledger has 2.1.0"
     ]
+    assert "--repo" in concord("callees", "ledger:ledger.Book", cwd=team, code=2).stderr
+    assert "REPOSITORY" not in concord("search", "", cwd=team, code=2).stderr
     found = json.loads(concord("define", "ledger.Book", "--json", cwd=team).stdout)
     assert found[0]["repository"] == "ledger"
     concord("workspace", "remove", "ledger", cwd=team)
@@ -142,6 +144,7 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     concord("workspace", "init", team)
     for place, says in ((tmp_path / "none", "is not a folder"), (team / workspace_file.FILE, "is not a folder")):
         assert says in concord("workspace", "add", place, cwd=team, code=2).stderr
+    assert "is the workspace itself" in concord("workspace", "add", ".", cwd=team, code=2).stderr
     (tmp_path / "api").mkdir()
     (tmp_path / "é x").mkdir()
     assert "cannot be called api" in concord("workspace", "add", tmp_path / "api", cwd=team, code=2).stderr
