@@ -310,8 +310,9 @@ def compared(name: str) -> Callable[[Callable[[Index, str], Value]], Callable[[I
                 return make(index, key)
             with reads.recording(apart=True) as slots:
                 value = make(index, key)
-            digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
-            reads.values[name, key] = ReadRecord(pack_slots(slots), (digest,))
+            if (name, key) not in reads.values:  # a page may use a value for each of its lines
+                digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+                reads.values[name, key] = ReadRecord(pack_slots(slots), (digest,))
             return value
 
         return wrapper

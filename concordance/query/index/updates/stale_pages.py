@@ -45,7 +45,7 @@ class StalePages:
         are compared after an update, by name; their values are logged like the subjects of pages.
         """
         self.index, self.log, self._compared = index, log, compared
-        index.reads.values = index.reads.values or {}
+        index.reads.values = {}  # not those of a run that failed
         self._before = log.meta()
         store = index.facts.meta()
         settings = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
