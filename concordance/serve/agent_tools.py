@@ -23,7 +23,7 @@ from concordance.query.commands import ask
 from concordance.query.commands.path import graph_of_targets
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import resolve_subject
-from concordance.query.search.absence import files_searched
+from concordance.query.search.absence import files_searched, unseen
 from concordance.serve.current_index import CurrentIndex
 
 Review = Callable[[Index], list[Row]]  # what the uncommitted changes may break
@@ -239,7 +239,8 @@ class _Call:
                 other = known[identity]
                 row = {"path": other.path, "line": other.line, "qualified": full_name(other), "how": how}
                 rows.append({**row, "trust": Trust(trust).name.lower(), "by": "inheritance"})
-        note = "" if rows else f"no overrides of {target} found: {files_searched(self.index)}"
+        missed = unseen(subject[0].language)
+        note = "" if rows else f"no overrides of {target} found: {files_searched(self.index)}{missed}"
         return self._of_rows(Answer(rows, ("path", "line", "qualified", "how"), len(rows), "", note), "inheritance")
 
     def _path(self) -> ToolAnswer:

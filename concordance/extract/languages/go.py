@@ -68,7 +68,7 @@ _ENVIRONMENT = (
 LANGUAGE = Language(
     "go",
     "Go",
-    unseen="reflection",
+    unseen="reflection, calls through interfaces",
     extensions=(".go",),
     aliases=("golang",),
     tests=TestConventions(find=_tests, command=_test_command, command_for_all=_all_tests, settings=("go.mod",)),

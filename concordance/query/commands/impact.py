@@ -31,7 +31,7 @@ from concordance.query.index.graphs.reachability import (
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
-from concordance.query.search.absence import files_searched, unread_languages
+from concordance.query.search.absence import files_searched, unread_languages, unseen
 
 FIRST_TESTS = 20  # tests listed before everything else
 _FOLLOWED = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}  # edges that the search follows further
@@ -161,7 +161,8 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     ]
     if not found and argument is not None:
         unread = unread_languages(index)
-        note = f"no uses of {argument} found: {files_searched(index)}{unread and f'; {unread}'}"
+        language = subject.language if isinstance(subject, File) else subject[0].language
+        note = f"no uses of {argument} found: {files_searched(index)}{unseen(language)}{unread and f'; {unread}'}"
     if not walk.whole:
         ended = f"the search stopped after {MAX_EDGES:,} uses: anything farther away is not listed"
         note = f"{note}; {ended}" if note else ended

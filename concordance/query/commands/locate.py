@@ -7,7 +7,7 @@ from concordance.query.answers import Answer, AnswerPage, Option, full_name, pag
 from concordance.query.index.repository import Index
 from concordance.query.search.absence import files_searched
 from concordance.query.search.bug_report import parse_report
-from concordance.query.search.suspects import find_suspects
+from concordance.query.search.suspects import find_suspects, is_by_words_alone
 
 HELP = """List the files and functions that most likely need the change, from a bug report, a trace or a test's output.
 
@@ -44,6 +44,8 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
         for suspect in found
     ]
     notes = [] if rows else [f"no match for anything in the report: {files_searched(index)}"]
+    if rows and is_by_words_alone(found):
+        notes.append("ranked by words alone: the report has no trace, path, name, message or option that was found")
     if report.unread:
         notes.append(
             f"{report.unread:,} of {len(text):,} characters were left out; "

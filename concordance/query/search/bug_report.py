@@ -27,6 +27,7 @@ class StackFrame(NamedTuple):
     path: str  # as printed: absolute, relative, or made from a Java class; "" if the trace only has functions
     line: int
     function: str  # "" if the trace does not say
+    source: str = ""  # the line of source that is printed with it
 
 
 class BugReport(NamedTuple):
@@ -63,7 +64,7 @@ _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*(?:`{3,}|~{3
 _EMPHASIS = re.compile(r"(?<![\w`*])_([A-Za-z][a-z][^_\n`]{0,200})_(?![\w`])")
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]*(\S.*)$", re.M)
-_TASK = re.compile(r"^\s*[-*] \[[ xX]\].*$", re.M)
+_TASK = re.compile(r"^[ \t]*[-*] \[[ xX]\].*$", re.M)
 _PACKAGE = re.compile(r"^[\w.\[\]-]+\s*(?:==|>=|<=|~=|@|:)?\s*v?\d+(?:\.\d+)+\S*(?:\s+\S+)?\s*$")
 _VERSION = re.compile(r"(?<![\w.-])v?\d+(?:\.\d+)+(?:[-+.]?(?:a|b|rc|alpha|beta|dev|post)\.?\d*)?(?![\w.-]*\w)")
 _RULER = re.compile(r"^[\W_]*$")
@@ -255,6 +256,8 @@ def _split_traces(lines: list[str]) -> tuple[list[list[StackFrame]], list[str], 
         if found is None:
             is_echo = number == last + 1 and inner_last[-1] and _ECHO.match(line)
             (echoed if is_echo else plain).append(line)
+            if is_echo:
+                traces[-1][-1] = traces[-1][-1]._replace(source=line.strip(" \t>|"))
             continue
         frame, is_inner_last = found
         if number - last > _GAP or inner_last[-1] != is_inner_last:

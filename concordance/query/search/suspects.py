@@ -64,6 +64,7 @@ _QUOTE = 60  # letters of a quotation
 _TEST_MACROS = ("TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P")  # of googletest
 _CODE = EXECUTABLE_KINDS | TYPE_KINDS | {Kind.CONSTANT, Kind.VARIABLE, Kind.TYPE}
 _SEPARATOR = re.compile(r"\.|::|#")
+_ONLY_WORDS = re.compile(r"(?:its file: )?words\b|changed together")
 _VALUE = re.compile(r"\S*[\d/\\'\"=<>(){}\[\]]\S*")  # part of a printed line that was filled in
 
 
@@ -133,6 +134,11 @@ def find_suspects(index: Index, report: BugReport, limit: int) -> list[Suspect]:
     return _ranked(index, report, query, evidence, limit)
 
 
+def is_by_words_alone(suspects: Iterable[Suspect]) -> bool:
+    """True if nothing that a report says was found in the repository but words."""
+    return all(_ONLY_WORDS.match(reason) for suspect in suspects for reason in suspect.reasons)
+
+
 # --- evidence
 
 
@@ -142,6 +148,8 @@ def _add_frames(index: Index, report: BugReport, evidence: _Evidence) -> None:
         for frame in trace:
             bare = _only_function(index, frame.function) if not frame.path else None
             for path in [bare.path] if bare is not None else _matching_paths(index, frame.path)[:1]:
+                if _is_of_another_file(index, path, frame):
+                    continue
                 symbol = bare or _function_of_frame(index, path, frame)
                 identity, line = (symbol.id, symbol.line) if symbol is not None else (0, frame.line)
                 where = [*([f"line {frame.line}"] if frame.line else []), *([frame.function] if frame.function else [])]
@@ -149,6 +157,15 @@ def _add_frames(index: Index, report: BugReport, evidence: _Evidence) -> None:
                 weight = evidence.weights.of(path)
                 evidence.add(path, _FRAME / (1 + depth / 2) * weight, reason, identity, line)
                 depth += weight  # what is not the project's own source is not to blame
+
+
+def _is_of_another_file(index: Index, path: str, frame: StackFrame) -> bool:
+    """True if a frame shares only the name of a file, such as `app.py`, which does not contain the line of source that
+    the trace shows."""
+    folder, _, name = frame.path.rpartition("/")
+    if not frame.source or (folder and f"/{path}".endswith(f"/{folder.rpartition('/')[2]}/{name}")):
+        return False
+    return frame.source not in map(str.strip, index.open_file(path).lines() or ())
 
 
 def _only_function(index: Index, name: str) -> SymbolPlace | None:
@@ -404,7 +421,8 @@ def _ranked(
         if reasons or evidence.weights.of(one.place.path) > _SOURCE:  # a test is named, or it is not at fault
             doubt = (1 - evidence.score(one.place.path, one.place.id)) * (1 - _FUNCTION_WORDS * one.fit / best)
             if one.words and (one.fit > best / 2 or not reasons):
-                reasons.append(f"words: {', '.join(spelled.get(word, word) for word in one.words)}")
+                written = {text.lower(): text for text in (spelled.get(word, word) for word in reversed(one.words))}
+                reasons.append(f"words: {', '.join(reversed(written.values()))}")
             reasons = reasons or [f"its file: {reason}" for reason in evidence.reasons_for(one.place.path)[:1]]
             score = evidence.score(one.place.path) * (1 - doubt)
             suspects.append(Suspect(one.place.path, one.place.line, one.place, score, reasons))
@@ -427,9 +445,15 @@ def _word_weights(index: Index, query: ranking.SearchQuery) -> dict[str, float]:
 
 
 def _spellings(index: Index, report: BugReport) -> dict[str, str]:
-    """Return the words of a report as they are written there, by the words of the index."""
-    written = re.findall(r"\w+", report.words)
-    return {word: text for text in reversed(written) for word in index.words.of(text).split()[:1]}
+    """Return the words of a report as they are written there, by the words of the index: by itself, if it is also part
+    of a longer name."""
+    split = [(text, index.words.of(text).split()) for text in dict.fromkeys(re.findall(r"\w+", report.words))]
+    split.sort(key=lambda one: len(one[1]))
+    found: dict[str, str] = {}
+    for text, words in split:
+        for word in words:
+            found.setdefault(word, text)
+    return found
 
 
 class _Function(NamedTuple):

@@ -194,7 +194,9 @@ TRACES = {
 @pytest.mark.parametrize("language", TRACES)
 def test_traces_are_read_innermost_first(language: str) -> None:
     text, frames = TRACES[language]
-    assert parse_report(f"It fails\n\n```\n{text}```\n").traces == [frames]
+    assert parse_report(f"It fails\n\n```\n{text}```\n").traces[0] == [
+        frame._replace(source=read.source) for frame, read in zip(frames, parse_report(text).traces[0], strict=True)
+    ]
 
 
 def test_what_describes_the_machine_is_dropped() -> None:
@@ -363,6 +365,25 @@ def test_a_line_that_a_report_links_to(shop: Repository) -> None:
     rows = shop.locate("Odd\nhttps://host.org/o/shop/blob/main/src/shop/prices.py#L9\n")
     assert first_function(rows) == ("src/shop/prices.py", "convert")
     assert "mentioned: src/shop/prices.py line 9" in rows[0]["reasons"]
+
+
+def test_a_frame_of_a_file_of_the_same_name_is_not_ours(shop: Repository) -> None:
+    text = 'Traceback (most recent call last):\n  File "prices.py", line 5, in <module>\n    {}\nKeyError: 3\n'
+    for source, is_ours in (("return price.quantize(CENT)", True), ("import mine; mine.run()", False)):
+        rows = shop.locate(text.format(source))
+        assert any("frame" in reason for row in rows for reason in row["reasons"]) is is_ours
+
+
+def test_what_rests_on_words_alone_says_so(shop: Repository) -> None:
+    answer = shop.ask("locate", "the postage of a parcel is wrong")
+    assert answer.note.startswith("ranked by words alone")
+    assert "words" not in shop.ask("locate", "`Parcel.postage` is wrong").note
+
+
+def test_words_are_shown_as_they_are_written(shop: Repository) -> None:
+    reasons = " ".join(reason for row in shop.locate("RuntimeError of the warehouseStock in report_stock") for reason in row["reasons"])
+    assert "report_stock" in reasons
+    assert not any(stem in reasons for stem in ("reportstock", "warehousestock", "runtimeerror"))
 
 
 def test_a_frame_of_another_project_is_not_ours(shop: Repository) -> None:
