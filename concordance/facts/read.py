@@ -433,13 +433,20 @@ class Facts(Store):
         return self._rows("SELECT text, files FROM term WHERE files >= ?", (least,))
 
     def all_terms(self) -> dict[int, bytes]:
-        """Return the terms of every file that has any, as `codec.pack_terms` encodes them, by the file's id."""
-        rows = self._rows("SELECT file, packed FROM facts")
+        """Return the terms of every file that has any and is written by people, as `codec.pack_terms` encodes them, by
+        the file's id."""
+        rows = self._rows(
+            "SELECT facts.file, packed FROM facts JOIN file ON file.id = facts.file WHERE category <> ?",
+            (Category.GENERATED,),
+        )
         return {file: terms for file, packed in rows if (terms := self._decoded(terms_in, packed))}
 
     def terms_of(self, path: str) -> tuple[Term, ...]:
-        """Return the terms of a file."""
-        packed = self._packed("facts", path)
+        """Return the terms of a file, as `all_terms` does."""
+        generated = self._row("SELECT category FROM file WHERE path = ?", schema.stored_path(path)) == (
+            Category.GENERATED,
+        )
+        packed = self._packed("facts", path) if not generated else None
         return self._decoded(unpack_terms, packed) if packed is not None else ()
 
     def read_count(self) -> int:

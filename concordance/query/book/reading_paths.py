@@ -43,6 +43,7 @@ _INSTANCE_CHAPTERS = 2  # … the least other chapters with files that do …
 _INSTANCE_WORDS = 400  # … and the least characters of documentation of such a type
 _MAX_INSTANCES = 4  # on the path through the whole
 _WHOLE = 12  # files on the path through the whole
+_READ = frozenset((Category.SOURCE, Category.EXAMPLE, Category.DOCUMENTATION, Category.BUILD))
 _CREATES = re.compile(r"(?:\s*:[^=]+)?\s*=\s*(?:new\s+)?(\w+)\(")
 _RETURNS = re.compile(r"(\w+)\s*[&*]\s*(?:\w+::)*(\w+)\s*\(\s*(?:void)?\s*\)")
 _MIN_MINUTES_IN_HOURS = 60  # minutes from which times are given in hours
@@ -111,7 +112,8 @@ def path_through_the_whole(index: Index) -> WholePath:
     central: list[str] = []
     for chapter in chapters[:_WHOLE]:
         if len(central) + len(drivers) < _WHOLE:
-            central += [path for path in files_to_read(index, chapter.folders, 1) if path not in drivers]
+            first = files_to_read(index, chapter.folders, 1)
+            central += [path for path in first if path not in drivers and index.category_of(path) in _READ]
     return WholePath(_in_order(index, [*central, *drivers]), len(central), len(drivers))
 
 

@@ -52,6 +52,9 @@ _TWO_WORDS = re.compile(r"\w\W+\w")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
 # Links that follow a sentence or a line and are in none: badges, and a bar of links.
 _LINK_BAR = re.compile(r"(?:(?<=[.!?])[ \xa0]+|(?<=\n)|\A)(?:\[[^\[\]]*\]\([^()\s]*\)[\s·•|,]*)+\Z")
+# What a quotation below the title is, if not what the whole is: a note, or somebody's words.
+_NOTE_OR_VOICE = re.compile(r"\A\s*(?:\*\*|[\"“„«])|\n {0,8}(?:[—–]|--? )")
+_QUOTE_MARK = re.compile(r"^> ?", re.M)
 _SENTENCE_END = re.compile(r"[.:!?…][)\"'”*_`]*\s*\Z|[。：！？]\s*\Z")
 
 
@@ -92,7 +95,7 @@ def read_opening(index: Index, path: str) -> DocumentOpening | None:
 
 def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | None:
     """Return the opening of a document that was read into parts."""
-    parts = _without_sponsors(parts)
+    parts, quoted = _with_quoted_description(_without_sponsors(parts))
     starts = [place for place, part in enumerate(parts) if _is_description(part)]
     if not starts:
         return None
@@ -102,6 +105,7 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     later = (place for place in headings[1:] if place > starts[0] and not _introduces(parts[place]))
     end = next(later, len(parts))
     whole = [place for place in starts if place < end and _SENTENCE_END.search(_plain_text(parts[place]))]
+    whole = [quoted] if quoted in starts else whole
     kept = [parts[min(whole[:1] or starts)]]
     for part in parts[parts.index(kept[0]) + 1 :]:
         announced = _plain_text(kept[-1]).rstrip().endswith(":")
@@ -115,6 +119,20 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     pieces = join_parts("", [part._replace(text=_without_link_bar(part.text)) for part in kept])
     text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
     return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])
+
+
+def _with_quoted_description(parts: list[DocumentPart]) -> tuple[list[DocumentPart], int]:
+    """Take the quotation below the title for text, if no text precedes it; return the parts and its place, or -1."""
+    headings = 0
+    for place, part in enumerate(parts):
+        headings += part.kind == "heading"
+        if headings > 1 or _is_description(part):
+            break
+        words = _QUOTE_MARK.sub("", _plain_text(part)) if part.kind == "quote" else ""
+        if words and not _NOTE_OR_VOICE.search(words):
+            text = tuple(_QUOTE_MARK.sub("", one) if isinstance(one, str) else one for one in part.text)
+            return [*parts[:place], part._replace(kind="text", text=text), *parts[place + 1 :]], place
+    return parts, -1
 
 
 def _without_sponsors(parts: Sequence[DocumentPart]) -> list[DocumentPart]:

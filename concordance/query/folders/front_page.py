@@ -104,7 +104,10 @@ _TOPICS = (  # headings of a README, by what a reader wants
         r"compil(?:e|ing)\b(?! time))",
         re.I,
     )),
-    ("Test", re.compile(r"(?:(?:how to )?run(?:ning)? .{0,20}\btests?\b|(?:unit )?tests?\Z|testing\b)", re.I)),
+    ("Test", re.compile(
+        r"(?:(?:how to )?run(?:ning)? .{0,20}\btests?\b|(?:unit )?tests?\Z|"
+        r"testing(?:\Z|\W+(?:and|the|locally|with|against|instructions|guide|changes)\b))", re.I,
+    )),
     ("Contribute", re.compile(r"(?:contribut|developing|development(?! (?:version|build|release)))", re.I)),
 )  # fmt: skip
 

@@ -220,3 +220,18 @@ def test_what_users_build_and_what_a_picture_shows_is_left_out(tmp_path: Path) -
     assert "Build Your Own" not in section(tmp_path, "Building and Testing")
     overview = section(tmp_path, "Overview")
     assert "sells tea" in overview and "Demo" not in overview
+
+
+def test_a_slogan_does_not_say_how_to_test(tmp_path: Path) -> None:
+    readme = "# Tool\n\nTool counts words.\n\n## Testing Made Simple\n\nTests are simple.\n\n## Testing\n\nRun `make`.\n"
+    write(tmp_path, {"README.md": readme, "tool.py": functions("count", 3)})
+    building = section(tmp_path, "Building and Testing")
+    assert "[Testing]" in building and "Made Simple" not in building
+
+
+def test_what_a_tool_wrote_has_no_concepts(tmp_path: Path) -> None:
+    lock = '{"packages": {"node_modules/@adobe/css-tools": {"css-tools": "1"}, "node_modules/css-tools": {}}}\n'
+    write(tmp_path, {"package-lock.json": lock, "a.md": "# Teapots\n\nTeapots are teapots.\n"})
+    build(tmp_path)
+    pages = "".join(page.read_text() for page in (tmp_path / ".concordance/book/keywords").glob("*.md"))
+    assert "**teapot**" in pages and "**css" not in pages and "**adobe" not in pages

@@ -190,6 +190,12 @@ def test_nothing_in_a_document_becomes_markup_of_the_page(tmp_path: Path) -> Non
         ("# Click\n\nClick is a package for programs.\n\nIt aims at less code.\n", "Click is a package for programs.\n\nIt aims at less code."),
         ("# T\n\nClick here for the docs of it.\n\nTool finds things.\n", "Tool finds things."),
         ("# Only a title\n", None),
+        (
+            "# T\n\n> T is a tiny tool based on [W](https://w.org)\n\nIt finds things.\n",
+            "T is a tiny tool based on [W](https://w.org)\n\nIt finds things.",
+        ),
+        ("# T\n\n> **Note**: T moved.\n\nTool finds things.\n", "Tool finds things."),
+        ("# T\n\n> T is the best tool.\n> — A user\n\nTool finds things.\n", "Tool finds things."),
     ],
 )
 def test_openings(tmp_path: Path, text: str, expected: str | None) -> None:
