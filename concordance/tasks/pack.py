@@ -12,7 +12,7 @@ from concordance.base.blocks import count_noun
 from concordance.base.config import cache_folder
 from concordance.base.errors import NoPermission, UserError
 from concordance.facts.cache import Cache
-from concordance.facts.integrity import archive, lock
+from concordance.facts.integrity import archive, failures, lock
 from concordance.workflow import book_options, store_location
 from concordance.workflow.watch import service
 
@@ -53,7 +53,9 @@ def command(file: str, repo: str | None, yes: bool) -> None:
                 os.unlink(temporary)
             raise
     except OSError as error:
-        raise NoPermission(f"{file} cannot be written: {error.strerror}", "Name another file") from error
+        is_full = failures.is_disk_full(error)
+        advice = "Free some space, or name a file on another disk" if is_full else "Name another file"
+        raise NoPermission(f"{file} cannot be written: {error.strerror}", advice) from error
     what = f"{count_noun(found.files, 'file')} of the store, facts of {count_noun(found.facts, 'file')}"
     click.echo(f"{file}: {what}, {os.path.getsize(file) / 1e6:,.1f} MB of {found.size / 1e6:,.1f} MB")
 

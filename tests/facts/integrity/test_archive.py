@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -12,9 +13,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from concordance.base.errors import NoPermission
 from concordance.facts.cache import Cache
 from concordance.facts.integrity import archive
 from concordance.facts.integrity.archive import ArchiveRefused
+from concordance.tasks.pack import command as pack_command
 from tests.support.program import SAMPLE, build, concord, git, sample, write
 from tests.support.stored import dump
 
@@ -153,3 +156,14 @@ def test_messages(packed: tuple[Path, Path], tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "has no store" in concord("pack", tmp_path / "x", "--repo", empty, "--yes", code=2).stderr
+
+
+def test_a_full_disk(packed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive, "pack", fail)
+    with pytest.raises(NoPermission) as raised:
+        pack_command([str(tmp_path / "new.concord"), "--repo", str(packed[0])], standalone_mode=False)
+    assert raised.value.what_to_do == "Free some space, or name a file on another disk"
+    assert not list(tmp_path.iterdir())
