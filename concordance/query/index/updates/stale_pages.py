@@ -128,13 +128,14 @@ class StalePages:
         reads, found = self.index.reads, set[Subject]()
         logged = reads.values = reads.values or {}
         for name, key in sorted(values, key=lambda one: (one[1], one[0])):
+            logged.pop((name, key), None)  # an earlier pass may have computed it from what has changed since
             is_gone = path_of_key(key) not in self.index.ids_by_path
             if not is_gone and not self.log.readers([slot_of(name, key)]) <= stale_pages:
                 with reads.recording():
                     self._compared[name](self.index, key)
                 if logged[name, key].results == known[name, key]:
                     continue
-            logged.pop((name, key), None)
+                del logged[name, key]
             found.add((name, key))
         return found
 
