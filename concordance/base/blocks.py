@@ -228,17 +228,17 @@ def count_noun(number: int, one: str, many: str = "") -> str:
 
 def join_with_commas(pieces: Sequence[Piece]) -> list[Piece]:
     """Join pieces with commas: `a, b, c`."""
-    found: list[Piece] = []
+    joined: list[Piece] = []
     for piece in pieces:
-        found += [", ", piece] if found else [piece]
-    return found
+        joined += [", ", piece] if joined else [piece]
+    return joined
 
 
 def join_in_sentence(pieces: Sequence[Piece], conjunction: str = "and") -> list[Piece]:
     """Join pieces as in a sentence: `a`, `a and b`, `a, b and c`."""
-    found: list[Piece] = []
+    sentence: list[Piece] = []
     for number, piece in enumerate(pieces):
         if number:
-            found.append(f" {conjunction} " if number == len(pieces) - 1 else ", ")
-        found.append(piece)
-    return found
+            sentence.append(f" {conjunction} " if number == len(pieces) - 1 else ", ")
+        sentence.append(piece)
+    return sentence

@@ -51,6 +51,6 @@ def escape_hidden(text: str) -> str:
     return HIDDEN.sub(_escape, text) if may_have_hidden_characters(text) else text
 
 
-def _escape(found: re.Match[str]) -> str:
-    number = ord(found[0])
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match[0])
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -92,11 +92,11 @@ class _Value(NamedTuple):
 
     def of(self, known: Iterable[str]) -> dict[str, _Value]:
         """Return the values of a table; raise UserError if it has a key that is not known."""
-        found, names = self.table(), list(known)
-        for key, entry in found.items():
+        table, names = self.table(), list(known)
+        for key, entry in table.items():
             if key not in names:
                 raise entry.unknown("key", _join_keys(entry.path), [_join_keys((*self.path, name)) for name in names])
-        return found
+        return table
 
     def unknown(self, what: str, word: str, known: Collection[str]) -> UserError:
         near = difflib.get_close_matches(word.lower(), {name.lower(): name for name in known}, 1, 0.5)
@@ -179,14 +179,14 @@ def _read(root: str, name: str) -> _Value | None:
     if data is None or (name == SHARED and b"concordance" not in data):
         return None
     try:
-        found, lines = _parsed(name, data)
+        table, lines = _parsed(name, data)
     except UserError:
         if name == SHARED and not _OURS.search(data):  # not our file: whatever is wrong with it, we do not report it
             return None
         raise
     if name == FILE:
-        return _Value(_File(FILE, FILE, lines), (), found)
-    tool = found.get("tool")
+        return _Value(_File(FILE, FILE, lines), (), table)
+    tool = table.get("tool")
     ours = tool.get("concordance") if isinstance(tool, dict) else None
     inner = {path[2:]: row for path, row in lines.items() if path[:2] == TABLE}
     return _Value(_File(SHARED, f"[{'.'.join(TABLE)}] of {SHARED}", inner), (), ours) if ours is not None else None
@@ -320,17 +320,17 @@ class _Reader:
 
     def _ids(self, value: _Value) -> list[str]:
         """Return the rules that match an id or a glob of ids."""
-        found = [rule for rule in self.rules() if fnmatchcase(rule, value.text())]
-        if not found:
+        matching = [rule for rule in self.rules() if fnmatchcase(rule, value.text())]
+        if not matching:
             raise value.unknown("rule", value.text(), sorted(self.rules()))
-        return found
+        return matching
 
     def _sections(self, value: _Value) -> tuple[str, ...]:
         given = value.of(("off",))
         return tuple(sorted({one.one_of("section", self.sections()) for one in given["off"].each()})) if given else ()
 
     def _notes(self, value: _Value) -> tuple[Note, ...]:
-        found = []
+        notes = []
         if isinstance(value.value, dict):
             raise UserError(f"`note` in {value.place()}, needs double brackets, because there may be several: [[note]]")
         for item in value.each():
@@ -343,8 +343,8 @@ class _Reader:
                 raise given["text"].wrong("Markdown")
             if not os.path.lexists(os.path.join(self.root, path)):
                 self.remarks.append(f"the [[note]] in {item.place()}, is about {path}, which does not exist")
-            found.append(Note(path, text, *item.file.at(given["text"].path)))
-        return tuple(found)
+            notes.append(Note(path, text, *item.file.at(given["text"].path)))
+        return tuple(notes)
 
 
 KEYS = ("include", "exclude", "out", "source", "history", "include_generated", "jobs", "largest", "roots", "categories",
@@ -391,13 +391,13 @@ def key_lines(text: str) -> dict[Path, KeyLines]:
     """
     scan = _Scan(text.replace("\r\n", "\n"))
     scan.document()
-    return scan.found
+    return scan.lines
 
 
 class _Scan:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
-        self.found: dict[Path, KeyLines] = {}
+        self.lines: dict[Path, KeyLines] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._listed: dict[Path, int] = {}  # number of tables in each list of tables
 
@@ -429,25 +429,25 @@ class _Scan:
             path = (*path, key)
             if place + 1 == len(keys) and in_list:
                 number = self._listed[path] = self._listed.get(path, -1) + 1
-                self.found.setdefault(path, KeyLines(line, line))
+                self.lines.setdefault(path, KeyLines(line, line))
                 path = (*path, number)
             elif path in self._listed:
                 path = (*path, self._listed[path])
-            self.found.setdefault(path, KeyLines(line, line))
+            self.lines.setdefault(path, KeyLines(line, line))
         return path
 
     def _keys(self) -> list[str]:
         """Parse a dotted key; return its parts, without quotation marks."""
-        found = []
+        keys = []
         while True:
             self._skip(_SPACE)
             start = self.at
             self._skip(next((one for one in (_BARE, *_STRINGS[2:]) if one.match(self.text, self.at)), _BARE))
             written = self.text[start : self.at]
-            found.append(tomllib.loads(f"key={written}")["key"] if written[0] in "\"'" else written)
+            keys.append(tomllib.loads(f"key={written}")["key"] if written[0] in "\"'" else written)
             self._skip(_SPACE)
             if self.text[self.at] != ".":
-                return found
+                return keys
             self.at += 1
 
     def _pair(self, table: Path) -> None:
@@ -455,11 +455,11 @@ class _Scan:
         path = table
         for key in self._keys():
             path = (*path, key)
-            self.found.setdefault(path, KeyLines(line, line))
+            self.lines.setdefault(path, KeyLines(line, line))
         self.at += 1  # the equals sign
         self._skip(_SPACE)
         self._value(path)
-        self.found[path] = KeyLines(line, self._line())
+        self.lines[path] = KeyLines(line, self._line())
 
     def _value(self, path: Path) -> None:
         begins = self.text[self.at]
@@ -484,7 +484,7 @@ class _Scan:
         while self.text[self.at] != "]":
             line = self._line()
             self._value((*path, number))
-            self.found[(*path, number)] = KeyLines(line, self._line())
+            self.lines[(*path, number)] = KeyLines(line, self._line())
             self._skip(_BETWEEN)
             self.at += self.text[self.at] == ","
             self._skip(_BETWEEN)

@@ -66,10 +66,10 @@ def split_trusted(path: str, controlled: Iterable[str]) -> tuple[str, str]:
 
 def _identity(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 class ConfinedFolder:

@@ -52,12 +52,12 @@ def other_threads() -> dict[int, str]:
     """Return the threads that forbid a fork, including those of native libraries: names by thread id."""
     own = threading.current_thread().native_id
     named = {thread.native_id: thread.name for thread in threading.enumerate()}
-    found = {}
+    others = {}
     for task in _tasks() or {id_ for id_ in named if id_ is not None}:
         name = named.get(task) or _native_name(task)
         if task != own and name and not name.startswith(_WATCHERS):
-            found[task] = name
-    return found
+            others[task] = name
+    return others
 
 
 @cache

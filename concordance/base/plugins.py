@@ -35,13 +35,13 @@ _FAULTS = (ImportError, SyntaxError, NameError, AttributeError, TypeError, Value
 def extensions() -> tuple[str, ...]:
     """Return the names of the installed packages that extend the program, sorted."""
     # Not by `importlib.metadata`: importing it takes a tenth of the time of a question.
-    found: set[str] = set()
+    packages: set[str] = set()
     for folder in sys.path:
         with suppress(OSError):
             for name in os.listdir(folder):
                 if name.endswith((".dist-info", ".egg-info")):
-                    found.update(_entry_points(os.path.join(folder, name, "entry_points.txt")))
-    return tuple(sorted(found))
+                    packages.update(_entry_points(os.path.join(folder, name, "entry_points.txt")))
+    return tuple(sorted(packages))
 
 
 def _entry_points(path: str) -> Iterator[str]:
@@ -108,7 +108,9 @@ def load_all(package: str) -> tuple[ModuleType, ...]:
 
 @cache
 def _names_in(package: str) -> frozenset[str]:
-    return frozenset(found.name for found in pkgutil.iter_modules(_folders(package)) if not found.name.startswith("_"))
+    return frozenset(
+        module.name for module in pkgutil.iter_modules(_folders(package)) if not module.name.startswith("_")
+    )
 
 
 def _source(package: str, name: str) -> str:
@@ -127,7 +129,7 @@ def _folders(package: str) -> list[str]:
 @cache
 def _extended(package: str) -> Mapping[str, str]:
     """The plug-ins of extensions that ours do not hide: for each name the package that holds it."""
-    found: dict[str, str] = {}
+    packages_by_name: dict[str, str] = {}
     for extension in extensions():
         mirrored = extension + package.removeprefix(_OURS)
         try:
@@ -135,8 +137,8 @@ def _extended(package: str) -> Mapping[str, str]:
         except ModuleNotFoundError:  # a folder above it is missing
             there = False
         for name in sorted(_names_in(mirrored) - _names_in(package)) if there else ():
-            found.setdefault(name, mirrored)
-    return found
+            packages_by_name.setdefault(name, mirrored)
+    return packages_by_name
 
 
 def _required_names(protocol: type | None) -> list[str]:

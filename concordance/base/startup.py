@@ -51,14 +51,14 @@ def import_path(path: Iterable[str], from_environment: str, repository: str) -> 
             first.append(entry)
         elif os.path.isabs(entry) and entry not in relative and not is_inside(entry, repository):
             (last if entry in asked else first).append(entry)
-    found = [*first, *last]
-    return found if _HOME in found else [*found, _HOME]
+    entries = [*first, *last]
+    return entries if _HOME in entries else [*entries, _HOME]
 
 
 def child_path() -> list[str]:
     """Return the module path for a child process: the one of this process, without the current folder."""
-    found = [entry for entry in sys.path if os.path.isabs(entry)]
-    return found if _HOME in found else [*found, _HOME]
+    entries = [entry for entry in sys.path if os.path.isabs(entry)]
+    return entries if _HOME in entries else [*entries, _HOME]
 
 
 def search_path(value: str, repository: str) -> str:

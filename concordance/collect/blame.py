@@ -137,8 +137,8 @@ def _read(written: bytes, shallow: bool) -> tuple[list[Commit], list[tuple[bytes
             lines.append((row[1:], places[number]))
             number, known = b"", {}
         elif not number:
-            found = _LINE.fullmatch(row)
-            number = found[1] if found is not None else b""
+            match = _LINE.fullmatch(row)
+            number = match[1] if match is not None else b""
         else:
             name, _, value = row.partition(b" ")
             known.setdefault(name, value)
@@ -175,10 +175,10 @@ def _is_plain(git: _Git) -> bool:
         return True
     for name in filter(None, setting.split(b"\0")):
         try:
-            found = os.stat(os.path.join(top, name))
+            status = os.stat(os.path.join(top, name))
         except OSError:
             continue  # git will report it
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _LIST:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LIST:
             return False
     return True
 
@@ -201,8 +201,8 @@ def _loose_head(folder: str) -> str:
 
 
 def _line(path: str) -> str:
-    found = os.stat(path)
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _LONGEST:
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LONGEST:
         raise ValueError
     with open(path, encoding="utf-8") as file:
         return file.readline().strip()

@@ -122,12 +122,12 @@ def _without_cplusplus(code: str) -> str:
     kept: list[str] = []
     conditions: list[bool] = []  # for each open #if: True if its current branch is for C++ only
     for line in code.split("\n"):
-        found = _CONDITION.match(line) if "#" in line else None
-        if found is None:
+        match = _CONDITION.match(line) if "#" in line else None
+        if match is None:
             if not any(conditions):
                 kept.append(line)
             continue
-        word, about = found.groups()
+        word, about = match.groups()
         if word.startswith("if"):
             conditions.append("__cplusplus" in about and word != "ifndef" and "!" not in about)
         elif word == "endif":
@@ -201,10 +201,10 @@ _EMACS = re.compile(r"-\*-\s*(?:.*\bmode:\s*([\w+-]+).*|([\w+-]+)\s*)-\*-", re.I
 
 def script_interpreter(head: str) -> tuple[str, str]:
     """Return the program that a "#!" line names, as written and without its version."""
-    found = _SHEBANG.match(head)
-    if found is None:
+    match = _SHEBANG.match(head)
+    if match is None:
         return "", ""
-    program, arguments = found.groups()
+    program, arguments = match.groups()
     name = program.rpartition("/")[2]
     if name == "env":
         words = (word.removeprefix("-S") for word in arguments.split())
@@ -217,8 +217,8 @@ def language_by_modeline(text: str) -> str:
     """Return the language that an editor's modeline in the first or last five lines names."""
     lines = [line[:300] for line in (*text[:2000].split("\n")[:5], *text[-2000:].split("\n")[-5:])]
     for line in lines:
-        if found := _EMACS.search(line) or _VIM.search(line):
-            return next(name for name in found.groups() if name).lower()
+        if match := _EMACS.search(line) or _VIM.search(line):
+            return next(name for name in match.groups() if name).lower()
     return ""
 
 
@@ -309,9 +309,9 @@ class Classifier:
         name = path.rpartition("/")[2]
         file_type, extension, is_template = self._by_name(name)
         size = max(size, len(data))
-        found = binary_types.type_of(data, extension)
-        if found:
-            return self._binary(path, found, data), ""
+        binary_type = binary_types.type_of(data, extension)
+        if binary_type:
+            return self._binary(path, binary_type, data), ""
         too_large = size > self.largest
         text = encoding.read(_whole_lines(data) if too_large else data, file_type is not None)
         if text is None:

@@ -124,10 +124,10 @@ def _declared_codec(head: bytes) -> str:
     start = head[:1024]
     if b"coding" not in start and b"charset" not in start:
         return ""
-    found = _DECLARED.match(start)
-    if found is None:
+    match = _DECLARED.match(start)
+    if match is None:
         return ""
-    name = next(group for group in found.groups() if group).decode("ascii", "replace")
+    name = next(group for group in match.groups() if group).decode("ascii", "replace")
     try:
         codec = codecs.lookup(name.removesuffix("-unix").removesuffix("-dos")).name
     except LookupError:

@@ -96,9 +96,9 @@ class HistoryReader:
 
     def result(self) -> History:
         """Wait for the history; the thread has then ended."""
-        found = self._history.result()
+        history = self._history.result()
         self._thread.shutdown()
-        return found
+        return history
 
     def close(self) -> None:
         """Stop git if it is still running, and end the thread."""

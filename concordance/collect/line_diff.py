@@ -34,30 +34,30 @@ Pair = tuple[int, int]
 
 def align_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
     """Return for each new line the index of the old line that it is, -1 if none; the indexes ascend."""
-    found = [-1] * len(new)
+    aligned = [-1] * len(new)
     left = _CELLS
     waiting = [(0, len(old), 0, len(new), 0)]
     while waiting:
         a, b, c, d, depth = waiting.pop()
         while a < b and c < d and old[a] == new[c]:
-            found[c] = a
+            aligned[c] = a
             a, c = a + 1, c + 1
         while a < b and c < d and old[b - 1] == new[d - 1]:
             b, d = b - 1, d - 1
-            found[d] = b
+            aligned[d] = b
         cells = (b - a) * (d - c)
         pairs = _single(old[a:b], new[c:d]) if cells and depth < _DEEPEST else []
         if pairs:
             ends = [(-1, -1), *pairs, (b - a, d - c)]
             for line, other in pairs:
-                found[c + other] = a + line
+                aligned[c + other] = a + line
             for (begin, first), (end, last) in pairwise(ends):
                 waiting.append((a + begin + 1, a + end, c + first + 1, c + last, depth + 1))
         elif 0 < cells <= left:
             left -= cells
             for line, other in _longest(old[a:b], new[c:d]):
-                found[c + other] = a + line
-    return found
+                aligned[c + other] = a + line
+    return aligned
 
 
 def _single(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
@@ -73,12 +73,12 @@ def _single(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
         before[at] = last[length - 1] if length else -1
         ends[length : length + 1] = [one]
         last[length : length + 1] = [at]
-    found = []
+    subsequence = []
     at = last[-1] if last else -1
     while at >= 0:
-        found.append(pairs[at])
+        subsequence.append(pairs[at])
         at = before[at]
-    return found[::-1]
+    return subsequence[::-1]
 
 
 def _longest(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
@@ -90,16 +90,16 @@ def _longest(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
             row[at] = below[at + 1] + 1 if line == new[at] else max(below[at], row[at + 1])
         table.append(row)
     table.reverse()
-    found, a, c = [], 0, 0
+    pairs, a, c = [], 0, 0
     while a < len(old) and c < len(new):
         if old[a] == new[c]:
-            found.append((a, c))
+            pairs.append((a, c))
             a, c = a + 1, c + 1
         elif table[a + 1][c] >= table[a][c + 1]:
             a += 1
         else:
             c += 1
-    return found
+    return pairs
 
 
 # --- lines of the work tree that differ from the last commit
@@ -111,17 +111,17 @@ def changed_lines(root: str) -> dict[str, list[Stretch]]:
     If lines were only removed, the line before them counts as changed. An untracked file is changed as a whole.
     """
     before, now, _ = sides(root, ("HEAD",), Config())
-    found: dict[str, list[Stretch]] = {}
+    lines_by_path: dict[str, list[Stretch]] = {}
     with closing(Blobs(root)) as blobs:
         for path, entry in now.entries.items():
             was = before.entries.get(path)
             if was is None or was.skip is not entry.skip:
-                found[path] = [_WHOLE]
+                lines_by_path[path] = [_WHOLE]
             elif was.blob != entry.blob and entry.skip is Skip.NONE:
                 with suppress(Unreadable):
                     stretches = _stretches(_lines(blobs.get(was.blob)), _lines(walk.read(root, entry)))
-                    found.update({path: stretches} if stretches else {})
-    return found
+                    lines_by_path.update({path: stretches} if stretches else {})
+    return lines_by_path
 
 
 def _lines(data: bytes) -> list[bytes]:
@@ -131,15 +131,15 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _stretches(old: list[bytes], new: list[bytes]) -> list[Stretch]:
-    found: list[Stretch] = []
+    stretches: list[Stretch] = []
     last, first = -1, 0  # the old index of the previous line, and the first new line since then
     for number, place in enumerate([*align_lines(old, new), len(old)], 1):
         if place < 0:
             first = first or number
             continue
         if first:
-            found.append((first, number - 1))
+            stretches.append((first, number - 1))
         elif place > last + 1:  # lines were only removed
-            found.append((max(1, number - 1), max(1, number - 1)))
+            stretches.append((max(1, number - 1), max(1, number - 1)))
         last, first = place, 0
-    return found
+    return stretches

@@ -171,19 +171,19 @@ def find_books(root: str, paths: Iterable[str]) -> list[OwnBook]:
         folder, _, name = path.rpartition("/")
         if name in (MANIFEST, FRONT):  # git may ignore one and list the other
             folders[folder] = None
-    return [found for folder in folders if (found := read_book(root, folder)) is not None]
+    return [book for folder in folders if (book := read_book(root, folder)) is not None]
 
 
 def files_of_book(root: str, book: OwnBook, paths: Iterable[str]) -> set[str]:
     """Return the files of a repository that belong to a book."""
     start = f"{book.folder}/" if book.folder else ""
-    found = set()
+    belonging = set()
     for path in paths:
         if path.startswith(start):
             inside = path[len(start) :]
             if inside == MANIFEST or _belongs(root, book, path, inside):
-                found.add(path)
-    return found
+                belonging.add(path)
+    return belonging
 
 
 def _belongs(root: str, book: OwnBook, path: str, inside: str) -> bool:

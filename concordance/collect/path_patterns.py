@@ -105,8 +105,8 @@ class Patterns:
         That is the last match, or the pattern that ignores the outermost ignored folder.
         """
         names = path.split("/")
-        found = self._result_of_folder(names, self._results, lambda above, own: above if above >= 0 else own)
-        return found if found >= 0 or not self._patterns else self._matching_pattern(names, is_folder)
+        deciding = self._result_of_folder(names, self._results, lambda above, own: above if above >= 0 else own)
+        return deciding if deciding >= 0 or not self._patterns else self._matching_pattern(names, is_folder)
 
     def last(self, path: str, is_folder: bool = False) -> int:
         """Return the index of the last pattern that matches a path or a folder around it, -1 if none does."""
@@ -124,13 +124,13 @@ class Patterns:
         folder = "/".join(names[:-1])
         if folder in known or not self._patterns:
             return known.get(folder, -1)
-        found, way = -1, ""
+        deciding, way = -1, ""
         for depth in range(1, len(names)):
             way = f"{way}/{names[depth - 1]}" if way else names[depth - 1]
             if way not in known:
-                known[way] = joined(found, self._matching_pattern(names[:depth], True))
-            found = known[way]
-        return found
+                known[way] = joined(deciding, self._matching_pattern(names[:depth], True))
+            deciding = known[way]
+        return deciding
 
     def _matching_pattern(self, names: Sequence[str], is_folder: bool) -> int:
         depth, name = len(names), names[-1]

@@ -79,8 +79,8 @@ def commits(root: str, revisions: Sequence[str]) -> tuple[tuple[str, str], tuple
         if dots == "..":
             return (old, ends[0]), (new, ends[1])
         return (f"the merge base of {old} and {new}", _merge_base(root, (old, new), ends)), (new, ends[1])
-    found = [(revision, resolve_commit(root, revision)) for revision in revisions or ("HEAD",)]
-    return found[0], (found[1] if len(found) > 1 else (WORK_TREE, ""))
+    pair = [(revision, resolve_commit(root, revision)) for revision in revisions or ("HEAD",)]
+    return pair[0], (pair[1] if len(pair) > 1 else (WORK_TREE, ""))
 
 
 def _check(root: str) -> None:
@@ -165,14 +165,14 @@ def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
     """Return the files of the work tree, with the ids that their contents have, or would have, in git."""
     entries, _ = path_patterns.select_entries(walk.walk(root), config)
     known, kind = _index(root)
-    found = {}
+    files = {}
     for entry in entries:
-        found[entry.path] = entry
+        files[entry.path] = entry
         if entry.skip is Skip.NONE:
-            found[entry.path] = entry._replace(blob=_blob(root, entry, known.get(entry.path), kind))
+            files[entry.path] = entry._replace(blob=_blob(root, entry, known.get(entry.path), kind))
         elif entry.skip is Skip.SYMLINK:
-            found[entry.path] = entry._replace(note=_plain_target(entry.note))
-    return found
+            files[entry.path] = entry._replace(note=_plain_target(entry.note))
+    return files
 
 
 def _plain_target(note: str) -> str:
@@ -215,11 +215,13 @@ def _blob(root: str, entry: ListedFile, blobs: _Indexed | None, kind: str) -> st
         data = b"".join(walk.read_in_pieces(root, entry)) if entry.size > 1 << 20 else walk.read(root, entry)
     except Unreadable:
         return ""
-    found = _hash_files(data, kind)
-    if blobs is not None and found != blobs.blob and b"\r\n" in data:  # git may have changed the line ends at checkout
+    identity = _hash_files(data, kind)
+    if (
+        blobs is not None and identity != blobs.blob and b"\r\n" in data
+    ):  # git may have changed the line ends at checkout
         plain = _hash_files(data.replace(b"\r\n", b"\n"), kind)
-        found = plain if plain == blobs.blob else found
-    return found
+        identity = plain if plain == blobs.blob else identity
+    return identity
 
 
 def _hash_files(data: bytes, kind: str) -> str:

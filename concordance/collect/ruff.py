@@ -83,7 +83,7 @@ def check(
     waiting = list(_batches(paths))
     while waiting:
         part = waiting.pop()
-        found: dict[str, list[RuffRemark]] = {}
+        remarks_by_path: dict[str, list[RuffRemark]] = {}
         command = [executable, *_OPTIONS, "--select", ",".join(rules), "--", *part]
         try:
             output = b"".join(subprocesses.run(command, root))
@@ -104,8 +104,8 @@ def check(
             path = row.filename.removeprefix(prefix)
             if row.code is not None and row.code in rules:
                 remark = RuffRemark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
-                found.setdefault(path, []).append(remark)
-        yield from found.items()
+                remarks_by_path.setdefault(path, []).append(remark)
+        yield from remarks_by_path.items()
 
 
 def _batches(paths: Sequence[str]) -> Iterator[list[str]]:

@@ -160,10 +160,10 @@ class RunningProgram:
         if self._look is not None and now + _SILENCE_BEFORE_CHECK < end:
             if poll.poll(_SILENCE_BEFORE_CHECK * 1000):
                 return
-            found, self._look = self._look(self.cwd), None
-            if found:
+            blocking, self._look = self._look(self.cwd), None
+            if blocking:
                 self.stop()
-                raise ToolStopped(f"{self.name} is waiting for {found}, which is not a regular file", "Remove it")
+                raise ToolStopped(f"{self.name} is waiting for {blocking}, which is not a regular file", "Remove it")
         if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
             self._late()
 
@@ -260,8 +260,8 @@ def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> RunningProgram
     here = os.path.abspath(cwd)
     top = find_git_top(here) or here
     title = f"git {_command(args)}"
-    if found := find_blocking_file(here):
-        raise ToolStopped(f"{title} would wait for {found}, which is not a regular file", "Remove it")
+    if blocking := find_blocking_file(here):
+        raise ToolStopped(f"{title} would wait for {blocking}, which is not a regular file", "Remove it")
     program = find_program("git", top)
     if not program:
         raise ToolMissing("git is not installed", "Install git")
@@ -274,13 +274,13 @@ def _command(args: Iterable[str]) -> str:
 
 def _git_environment(repository: str) -> dict[str, str]:
     """Return the environment variables for git."""
-    found = minimal_environment(repository)
-    found |= {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
+    environment = minimal_environment(repository)
+    environment |= {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
     for name in _PLACES:
         place = os.environ.get(name, "")
         if os.path.isabs(place) and not is_inside(place, repository):
-            found[name] = place
-    return {**found, **dict(_SET)}
+            environment[name] = place
+    return {**environment, **dict(_SET)}
 
 
 def run_git(cwd: str, *args: str, group: ProgramGroup | None = None) -> Iterator[bytes]:
@@ -300,12 +300,12 @@ def running_git(cwd: str, *args: str) -> Iterator[RunningProgram]:
 
 def bounded_git(cwd: str, seconds: float, max_bytes: int, *args: str) -> bytes:
     """Return all that a git command writes; raise ToolStopped if it takes too long or writes too much."""
-    found = bytearray()
+    output = bytearray()
     for piece in _read_output(_git(cwd, args, time.monotonic() + seconds)):
-        found += piece
-        if len(found) > max_bytes:
+        output += piece
+        if len(output) > max_bytes:
             raise ToolStopped(f"git wrote more than {max_bytes:,} bytes")
-    return bytes(found)
+    return bytes(output)
 
 
 # --- finding programs
@@ -323,13 +323,13 @@ def find_program(name: str, repository: str) -> str:
 
 def minimal_environment(repository: str) -> dict[str, str]:
     """Return the environment variables for an external program."""
-    found = {name: os.environ[name] for name in _PROGRAM_VARIABLES if name in os.environ}
-    found |= {name: os.environ[name] for name in _FOLDERS if os.path.isabs(os.environ.get(name, ""))}
+    environment = {name: os.environ[name] for name in _PROGRAM_VARIABLES if name in os.environ}
+    environment |= {name: os.environ[name] for name in _FOLDERS if os.path.isabs(os.environ.get(name, ""))}
     for name in SEARCH_PATHS:
         if name in os.environ:
-            found[name] = startup.search_path(os.environ[name], repository)
-    found["LC_ALL"] = "C"  # its messages are parsed
-    return found
+            environment[name] = startup.search_path(os.environ[name], repository)
+    environment["LC_ALL"] = "C"  # its messages are parsed
+    return environment
 
 
 # --- files that git would wait for
@@ -430,27 +430,27 @@ def state_files(folder: str) -> list[str]:
     if head.startswith("ref:"):
         names.append(head.removeprefix("ref:").strip())
     link = os.path.join(top, ".git")  # of a linked work tree; a folder's times say nothing
-    found = [find_program("git", top), *([link] if os.path.isfile(link) else [])]
-    found += [os.path.join(own, name) for own in _own_folders(top) for name in names]
+    files = [find_program("git", top), *([link] if os.path.isfile(link) else [])]
+    files += [os.path.join(own, name) for own in _own_folders(top) for name in names]
     settings = b"".join(run_git(top, "config", "--list", "--show-origin", "-z")).split(b"\0")
     user_folder = os.path.expanduser("~")
     more = os.environ.get("XDG_CONFIG_HOME") or os.path.join(user_folder, ".config")
-    found += ["/etc/gitconfig", os.path.join(user_folder, ".gitconfig")]
-    found += [os.path.join(more, "git", name) for name in ("config", "ignore")]
+    files += ["/etc/gitconfig", os.path.join(user_folder, ".gitconfig")]
+    files += [os.path.join(more, "git", name) for name in ("config", "ignore")]
     for origin, setting in zip(settings[::2], settings[1::2], strict=False):
         if origin.startswith(b"file:"):
-            found.append(os.path.join(top, os.fsdecode(origin[5:])))
+            files.append(os.path.join(top, os.fsdecode(origin[5:])))
         name, _, value = os.fsdecode(setting).partition("\n")
         if name.lower() == "core.excludesfile":
-            found.append(os.path.join(top, os.path.expanduser(value)))
-    return found
+            files.append(os.path.join(top, os.path.expanduser(value)))
+    return files
 
 
 def git_configuration(folder: str) -> str:
     """Return git's configuration of the repository around a folder; "" if there is none."""
     top = find_git_top(folder)
-    found = [text for own in _own_folders(top) if (text := _text(os.path.join(own, "config")))] if top else []
-    return found[-1] if found else ""
+    texts = [text for own in _own_folders(top) if (text := _text(os.path.join(own, "config")))] if top else []
+    return texts[-1] if texts else ""
 
 
 def _text(path: str) -> str:
@@ -463,7 +463,7 @@ def _text(path: str) -> str:
     return "" if "\0" in text else text
 
 
-def _is_endless(found: os.stat_result) -> bool:
-    if stat.S_ISCHR(found.st_mode):
-        return found.st_rdev != os.stat(os.devnull).st_rdev  # which people link to on purpose
-    return stat.S_ISFIFO(found.st_mode)
+def _is_endless(status: os.stat_result) -> bool:
+    if stat.S_ISCHR(status.st_mode):
+        return status.st_rdev != os.stat(os.devnull).st_rdev  # which people link to on purpose
+    return stat.S_ISFIFO(status.st_mode)

@@ -105,9 +105,9 @@ def _without_own(root: str, entries: list[ListedFile]) -> WalkResult:
     skipped: set[str] = set()
     counts: dict[str, int] = {}
     for book in own_output.find_books(root, paths):
-        found = own_output.files_of_book(root, book, paths)
-        skipped |= found
-        counts[book.folder] = sum(path.endswith((".md", own_output.LLMS)) for path in found)
+        excluded = own_output.files_of_book(root, book, paths)
+        skipped |= excluded
+        counts[book.folder] = sum(path.endswith((".md", own_output.LLMS)) for path in excluded)
     return [entry for entry in entries if entry.path not in skipped], counts
 
 
@@ -159,11 +159,11 @@ def _folder_entries(root: str) -> Iterator[ListedFile]:
                 if item.is_dir(follow_symlinks=False):
                     waiting.append(path)
                     continue
-                found = item.stat(follow_symlinks=False)
+                status = item.stat(follow_symlinks=False)
             except OSError as error:
                 yield _unreadable(path, error)
                 continue
-            yield _entry(root, path, found)
+            yield _entry(root, path, status)
 
 
 def folder_files(root: str) -> Iterator[ListedFile]:
@@ -171,17 +171,17 @@ def folder_files(root: str) -> Iterator[ListedFile]:
     return _folder_entries(root)
 
 
-def _entry(root: str, path: str, found: os.stat_result) -> ListedFile:
+def _entry(root: str, path: str, status: os.stat_result) -> ListedFile:
     """Return the entry of anything but a folder."""
     # Some inode numbers, and times after the year 2262, are too large for a database integer.
-    modified = max(-_MAX_INTEGER, min(found.st_mtime_ns, _MAX_INTEGER))
-    if stat.S_ISREG(found.st_mode):
-        inode, altered = found.st_ino & _MAX_INTEGER, min(found.st_ctime_ns, _MAX_INTEGER)
-        return ListedFile(path, found.st_size, modified, altered=altered, inode=inode)
-    if stat.S_ISLNK(found.st_mode):
+    modified = max(-_MAX_INTEGER, min(status.st_mtime_ns, _MAX_INTEGER))
+    if stat.S_ISREG(status.st_mode):
+        inode, altered = status.st_ino & _MAX_INTEGER, min(status.st_ctime_ns, _MAX_INTEGER)
+        return ListedFile(path, status.st_size, modified, altered=altered, inode=inode)
+    if stat.S_ISLNK(status.st_mode):
         note = link_note(root, path)
-        return ListedFile(path, found.st_size, modified, Skip.SYMLINK, note)
-    note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "not a regular file")
+        return ListedFile(path, status.st_size, modified, Skip.SYMLINK, note)
+    note = next((name for is_such, name in _SPECIAL if is_such(status.st_mode)), "not a regular file")
     return ListedFile(path, 0, modified, Skip.UNREADABLE, note)
 
 
@@ -278,12 +278,12 @@ def entry_on_disk(root: str, path: str, folders: dict[str, bool]) -> ListedFile 
     if not folders[folder]:
         return None
     try:
-        found = os.lstat(f"{root}/{path}")
+        status = os.lstat(f"{root}/{path}")
     except _GONE:
         return None
     except OSError as error:
         return _unreadable(path, error)
-    return None if stat.S_ISDIR(found.st_mode) else _entry(root, path, found)
+    return None if stat.S_ISDIR(status.st_mode) else _entry(root, path, status)
 
 
 def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:

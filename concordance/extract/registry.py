@@ -49,8 +49,8 @@ def languages() -> tuple[Language, ...]:
 def language_of(name: str) -> Language:
     """Return the description of a language; one without a reader is described as plain text of unknown purpose."""
     if name not in readers():
-        found = _DESCRIBED.get(name, _UNREAD)
-        return found if is_analysed(name) else replace(found, title=_programming_languages()[name])
+        language = _DESCRIBED.get(name, _UNREAD)
+        return language if is_analysed(name) else replace(language, title=_programming_languages()[name])
     reader: Language = plugins.load(LANGUAGES, name).LANGUAGE
     return reader
 

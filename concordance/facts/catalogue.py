@@ -204,11 +204,11 @@ class Catalogue:
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Return the number of rows of each repository, by table."""
-        found: dict[str, dict[str, int]] = {}
+        counts: dict[str, dict[str, int]] = {}
         for table in _TABLES:
             query = f"SELECT repository, count(*) FROM {table} GROUP BY repository"  # noqa: S608
-            found[table] = {str(row[0]): int(str(row[1])) for row in self._rows(query)}
-        return found
+            counts[table] = {str(row[0]): int(str(row[1])) for row in self._rows(query)}
+        return counts
 
     def __enter__(self) -> Self:
         return self

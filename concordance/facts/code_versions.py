@@ -55,12 +55,12 @@ def site() -> str:
 
 def installed_files() -> list[str]:
     """Return all modules of the program and its extensions, and their folders."""
-    found = []
+    files = []
     for package in (_PACKAGE, *_extensions()):
         for folder, folders, names in os.walk(package):
             folders[:] = [name for name in folders if name != "__pycache__"]
-            found += [folder, *(os.path.join(folder, name) for name in names if name.endswith(".py"))]
-    return sorted(found)
+            files += [folder, *(os.path.join(folder, name) for name in names if name.endswith(".py"))]
+    return sorted(files)
 
 
 def _digest(files: list[str], stages: list[str], more: str) -> str:
@@ -73,12 +73,12 @@ def _digest(files: list[str], stages: list[str], more: str) -> str:
 
 
 def _sources(files: list[str], stages: list[str]) -> list[str]:
-    found = [os.path.join(_PACKAGE, name) for name in files]
+    paths = [os.path.join(_PACKAGE, name) for name in files]
     for package in (_PACKAGE, *_extensions()):
         for stage in stages:
             for folder, _, names in os.walk(os.path.join(package, stage)):
-                found += [os.path.join(folder, name) for name in names if name.endswith(".py")]
-    return sorted(found)
+                paths += [os.path.join(folder, name) for name in names if name.endswith(".py")]
+    return sorted(paths)
 
 
 def _extensions() -> list[str]:

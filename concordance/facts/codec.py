@@ -78,10 +78,10 @@ class PublicNames:
         return PublicName(".".join([top.dotted, *parts[1:]]), top.by)
 
     def _row(self, path: str) -> FileNames:
-        found = self._decoded.get(path)
-        if found is None:
-            found = self._decoded[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
-        return found
+        row = self._decoded.get(path)
+        if row is None:
+            row = self._decoded[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
+        return row
 
     def matching(self, parts: list[str]) -> list[tuple[str, list[str]]]:
         """Return the files, each with the names of a symbol's key, that a public name may refer to.
@@ -89,18 +89,18 @@ class PublicNames:
         The longest prefix that is the public name of a top-level definition is used; the rest are members.
         """
         for count in range(len(parts), 0, -1):
-            found = self._by_name.get(".".join(parts[:count]))
-            if found:
-                return [(path, [name, *parts[count:]]) for path, name in found]
+            names = self._by_name.get(".".join(parts[:count]))
+            if names:
+                return [(path, [name, *parts[count:]]) for path, name in names]
         return []
 
     @cached_property
     def _by_name(self) -> dict[str, list[tuple[str, str]]]:
-        found: dict[str, list[tuple[str, str]]] = {}
+        rows: dict[str, list[tuple[str, str]]] = {}
         for path in sorted(self.rows):
             for name, public in self._row(path).names.items():
-                found.setdefault(public.dotted, []).append((path, name))
-        return found
+                rows.setdefault(public.dotted, []).append((path, name))
+        return rows
 
 
 # --- facts of a file
@@ -225,9 +225,9 @@ def _outline_decoder() -> msgspec.msgpack.Decoder[FileOutline]:
 
 def unpack_outline(data: bytes) -> FileOutline:
     """Decode a file's definitions and documentation, at a fifth of the cost of all of its facts."""
-    found, none = _outline_decoder().decode(data), msgspec.Raw()
+    outline, none = _outline_decoder().decode(data), msgspec.Raw()
     # An encoded field refers to all of the data, which is many times larger than the outline that is kept.
-    return msgspec.structs.replace(found, scopes=none, occurrences=none, terms=none, findings=none)
+    return msgspec.structs.replace(outline, scopes=none, occurrences=none, terms=none, findings=none)
 
 
 def unpack_bases(data: bytes) -> dict[str, tuple[str, ...]]:
@@ -310,8 +310,8 @@ def _flow_without_names_decoder() -> msgspec.msgpack.Decoder[Any]:
 def unpack_flow_without_names(data: bytes) -> tuple[Flow, bytes]:
     """Decode a file's flow except its names, and return these as they are encoded: decoded they take more memory than
     everything else."""
-    _, *columns = msgspec.structs.astuple(found := _flow_without_names_decoder().decode(data))
-    return Flow((), *columns), bytes(found.names)
+    _, *columns = msgspec.structs.astuple(flow := _flow_without_names_decoder().decode(data))
+    return Flow((), *columns), bytes(flow.names)
 
 
 def unpack_flow_names(names: bytes) -> tuple[str, ...]:
@@ -329,8 +329,8 @@ def _imports_decoder() -> msgspec.msgpack.Decoder[Any]:
 
 def unpack_imports(data: bytes) -> tuple[Import, ...]:
     """Decode the imports in a file's flow, at a fraction of the cost of the whole flow."""
-    found: tuple[Import, ...] = _imports_decoder().decode(data).imports
-    return found
+    imports: tuple[Import, ...] = _imports_decoder().decode(data).imports
+    return imports
 
 
 @cache

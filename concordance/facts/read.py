@@ -61,10 +61,10 @@ class Facts(Store):
 
     def touched_since(self, update: int) -> dict[str, set[str]]:
         """Return what changed since an update, by aspect; every aspect is a key."""
-        found: dict[str, set[str]] = {aspect.value: set() for aspect in Aspect}
+        touched: dict[str, set[str]] = {aspect.value: set() for aspect in Aspect}
         for aspect, key in self._rows("SELECT aspect, key FROM touched WHERE at > ?", (update,)):
-            found[aspect].add(os.fsdecode(key))
-        return found
+            touched[aspect].add(os.fsdecode(key))
+        return touched
 
     def files(self) -> Iterator[File]:
         """Yield the ledger, in path order."""
@@ -142,13 +142,13 @@ class Facts(Store):
 
     def files_defining(self, names: Iterable[str]) -> dict[str, set[int]]:
         """Return the ids of the files that define each of some names; names that are only declared are left out."""
-        found: dict[str, set[int]] = {}
+        files: dict[str, set[int]] = {}
         for part in _query_batches(names):
             listed = ", ".join("?" * len(part))
             query = f"SELECT DISTINCT name, file FROM symbol WHERE name IN ({listed}) AND NOT declaration"  # noqa: S608
             for name, file in self._all(query, part):
-                found.setdefault(name, set()).add(file)
-        return found
+                files.setdefault(name, set()).add(file)
+        return files
 
     def symbols_named_by_macro(self, name: str) -> list[SymbolPlace]:
         """Return the symbols that a macro defines with the name as its first argument: `KERNEL(name)`."""
@@ -218,13 +218,13 @@ class Facts(Store):
     def places(self, identities: Iterable[int]) -> dict[int, SymbolPlace]:
         """Return the symbols and files of the given ids."""
         wanted = sorted(set(identities))
-        found: dict[int, SymbolPlace] = {}
+        places: dict[int, SymbolPlace] = {}
         for part in _query_batches(wanted):
             query = f"{SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
-            found.update((row[0], place_of(row)) for row in self._all(query, part))
-        files = ((identity, self.place(identity)) for identity in wanted if identity not in found)
-        found.update((identity, place) for identity, place in files if place is not None)
-        return found
+            places.update((row[0], place_of(row)) for row in self._all(query, part))
+        files = ((identity, self.place(identity)) for identity in wanted if identity not in places)
+        places.update((identity, place) for identity, place in files if place is not None)
+        return places
 
     def symbols_in(self, path: str) -> list[SymbolPlace]:
         """Return every symbol of a file, in text order."""
@@ -262,23 +262,23 @@ class Facts(Store):
 
         Guesses are included only if there is nothing better.
         """
-        found: list[Any] = []
+        rows: list[Any] = []
         for part in _query_batches(targets):
             query = f"SELECT user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
-            found += self._all(query, part)
-        return found
+            rows += self._all(query, part)
+        return rows
 
     def users_of(self, targets: Iterable[int]) -> list[tuple[int, int, int, int, int]]:
         """Return the uses of the given symbols: target, user, roles, trust, and count."""
-        found: list[Any] = []
+        rows: list[Any] = []
         for part in _query_batches(targets):
             query = f"SELECT target, user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
-            found += self._all(query, part)
-        return found
+            rows += self._all(query, part)
+        return rows
 
     def used_from_elsewhere(self, targets: Iterable[int], file: int) -> set[int]:
         """Return those symbols that something outside a file uses, with trust unique_name or better."""
-        found: set[int] = set()
+        ids: set[int] = set()
         ranges = self._all("SELECT start, last FROM id_range WHERE file = ?", (file,))
         outside = " AND ".join(["user NOT BETWEEN ? AND ?"] * len(ranges))
         for part in _query_batches(targets):
@@ -287,8 +287,8 @@ class Facts(Store):
                 f"(SELECT 1 FROM used WHERE target = id AND trust >= ? AND {outside})"
             )
             values = (*part, Trust.UNIQUE_NAME, *chain.from_iterable(ranges))
-            found.update(row[0] for row in self._all(query, values))
-        return found
+            ids.update(row[0] for row in self._all(query, values))
+        return ids
 
     def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""
@@ -320,11 +320,11 @@ class Facts(Store):
     def keys_of(self, identities: Iterable[int]) -> dict[int, tuple[str, str, bool]]:
         """Return the key and kind of some symbols, and whether each is only declared, by id; files, and ids that
         nothing has, are left out."""
-        found: dict[int, tuple[str, str, bool]] = {}
+        keys: dict[int, tuple[str, str, bool]] = {}
         for part in _query_batches(sorted(identities)):
             query = f"SELECT id, key, kind, declaration FROM symbol WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608
-            found.update((one, (key, kind, bool(declared))) for one, key, kind, declared in self._all(query, part))
-        return found
+            keys.update((one, (key, kind, bool(declared))) for one, key, kind, declared in self._all(query, part))
+        return keys
 
     def ids_by_name(self, first: str = "", end: str = "") -> Iterator[tuple[str, list[int]]]:
         """Yield the names of all symbols that have keys, each with their ids, in the order of names and ids: those from
@@ -337,12 +337,12 @@ class Facts(Store):
 
     def ids_named(self, names: Iterable[str]) -> dict[str, list[int]]:
         """Return the ids of the symbols of each of some names that have keys; names without symbols are left out."""
-        found: dict[str, list[int]] = {}
+        ids: dict[str, list[int]] = {}
         for part in _query_batches(names):
             query = f"SELECT name, id FROM symbol WHERE name IN ({', '.join('?' * len(part))}) AND {_HAS_KEY}"  # noqa: S608
             for name, identity in self._rows(query, part):
-                found.setdefault(name, []).append(identity)
-        return found
+                ids.setdefault(name, []).append(identity)
+        return ids
 
     def files_without_keys(self) -> set[int]:
         """Return the ids of the files in which a symbol has no key: its name is empty, and nothing is around it."""
@@ -410,12 +410,12 @@ class Facts(Store):
 
     def files_with(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many files each term occurs; terms that do not occur are left out."""
-        found = {}
+        files = {}
         for term in terms:
             row = self._row("SELECT files FROM term WHERE text = ?", term)
             if row:
-                found[term] = int(row[0])
-        return found
+                files[term] = int(row[0])
+        return files
 
     def used_from(self, path: str) -> set[int]:
         """Return the ids of what a file uses, including its own symbols, with trust via_import or better."""
@@ -485,9 +485,9 @@ class Facts(Store):
             "LEFT JOIN remark ON remark.file = file.id"
         )
         for path, category, own, theirs in self._rows(query):
-            found = self._decoded(unpack_findings, own) if own else ()
-            found += self._decoded(unpack_remarks, theirs) if theirs else ()
-            if shown := reportable_findings(dict.fromkeys(found), category):
+            findings = self._decoded(unpack_findings, own) if own else ()
+            findings += self._decoded(unpack_remarks, theirs) if theirs else ()
+            if shown := reportable_findings(dict.fromkeys(findings), category):
                 yield schema.path_from(path), shown
 
     def links_by_trust(self) -> dict[Trust, int]:

@@ -92,7 +92,7 @@ class IdOwners(Generic[Owner]):
 
 def owner_by_id(owners: IdOwners[int], top: int) -> array[int]:
     """Return the owner of every id below `top`, for look-ups of very many; 0 for what is before the first range."""
-    found = array("I", [0]) * min(top, owners.starts[0] if owners.starts else top)
+    owners_ = array("I", [0]) * min(top, owners.starts[0] if owners.starts else top)
     for start, end, owner in zip(owners.starts, [*owners.starts[1:], top], owners.owners, strict=False):
-        found.extend(array("I", [owner]) * (end - start))
-    return found
+        owners_.extend(array("I", [owner]) * (end - start))
+    return owners_

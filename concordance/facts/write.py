@@ -223,7 +223,7 @@ class StoreWriter:
     def put_remarks(self, rows: Iterable[tuple[str, tuple[Finding, ...]]], replace_all: bool) -> None:
         """Write an external checker's remarks about files, replacing theirs; with `replace_all`, all old ones."""
         encode = msgspec.msgpack.Encoder().encode
-        encoded = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
+        encoded = [(self._ids[path], encode(findings)) for path, findings in rows if path in self._ids]
         with self._guarded():
             if not self.fresh:
                 known = dict(self._connection.execute("SELECT file, packed FROM remark").fetchall())

@@ -67,7 +67,7 @@ def find_bridge_ends(context: RuleContext) -> tuple[End, ...]:
     if not asked:
         return ()
     starts = [symbol.start_line for symbol in facts.symbols]
-    found = []
+    ends = []
     most = _MAX_ENDS + len(data) // _BYTES_PER_END
     for name, module in asked:
         for number, bridge_end in enumerate(module.ends(context)):
@@ -75,13 +75,13 @@ def find_bridge_ends(context: RuleContext) -> tuple[End, ...]:
                 raise ValueError(f"{name} found more than {most:,} in one file")
             line, col = source.position(bridge_end.at)
             around = _innermost_symbol(facts.symbols, starts, line)
-            found.append(
+            ends.append(
                 (
                     bridge_end.at,
                     End(name, bridge_end.says, bridge_end.name, line, col, around, bridge_end.text, bridge_end.more),
                 )
             )
-    return tuple(end for _, end in sorted(dict.fromkeys(found)))
+    return tuple(end for _, end in sorted(dict.fromkeys(ends)))
 
 
 def _innermost_symbol(symbols: tuple[Symbol, ...], starts: list[int], line: int) -> int:

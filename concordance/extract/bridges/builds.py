@@ -168,11 +168,11 @@ def _literal_text(context: RuleContext, node: Node) -> str:
 def _assigned_value(context: RuleContext, name: Node) -> Node | None:
     """Return the expression that the file assigns to a name, if it does so exactly once."""
     pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(context.data[name.start_byte : name.end_byte])
-    found = list(re.finditer(pattern, context.data, re.M))
-    if len(found) != 1:
+    matches = list(re.finditer(pattern, context.data, re.M))
+    if len(matches) != 1:
         return None
     assigned = next(
-        (ancestor for ancestor in reversed(context.path(found[0].end())) if ancestor.type == "assignment"), None
+        (ancestor for ancestor in reversed(context.path(matches[0].end())) if ancestor.type == "assignment"), None
     )
     return assigned.child_by_field_name("right") if assigned is not None else None
 

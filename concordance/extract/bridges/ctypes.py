@@ -38,7 +38,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     for variable, library in libraries.items():
         yield from _library_calls(context, variable, library)
     for match in _CDEF.finditer(context.data):
-        text = _COMMENT.sub(lambda found: b" " * len(found[0]), match[2])
+        text = _COMMENT.sub(lambda comment: b" " * len(comment[0]), match[2])
         for declared in _DECLARED.finditer(text):
             statement = text[: declared.start()].rpartition(b";")[2]
             if b"typedef" not in statement and b"(" not in statement.rpartition(b"}")[2]:
@@ -49,7 +49,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
 def _libraries(context: RuleContext) -> dict[bytes, str]:
     """Return the names that hold a library, each with the library's file name if that is a literal."""
     data, names = context.data, context.draft.ends
-    found: dict[bytes, str] = {}
+    libraries: dict[bytes, str] = {}
     givers = {}
     for match in _RETURNED_LIBRARY.finditer(data):
         if match.start(1) in names:
@@ -60,19 +60,19 @@ def _libraries(context: RuleContext) -> dict[bytes, str]:
         if match.start(2) not in names:
             continue
         if _OPENED.fullmatch(match[2]):
-            found[match[1]] = _literal(data, match.start(3))
+            libraries[match[1]] = _literal(data, match.start(3))
         elif match[2] in givers:
-            found[match[1]] = givers[match[2]]
+            libraries[match[1]] = givers[match[2]]
     bound = context.bound
     for name, full_name in bound.items():
         module, _, last = full_name.rpartition(".")
         if last == "lib" and f"{module}.ffi" in bound.values():
-            found[name.encode()] = ""
+            libraries[name.encode()] = ""
     for row in context.imports:  # a library that another file holds; that file is looked up after all have been read
         variable = (row.alias or row.name).encode()
-        if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and variable not in found:
-            found[variable] = f"{row.module}:{row.name}"
-    return found
+        if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and variable not in libraries:
+            libraries[variable] = f"{row.module}:{row.name}"
+    return libraries
 
 
 def _literal(data: bytes, at: int) -> str:

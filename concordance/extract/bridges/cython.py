@@ -51,34 +51,34 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _python_names(context: RuleContext, statement: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
-    found = _OFFERED.match(statement.text)
-    if found is None:
+    match = _OFFERED.match(statement.text)
+    if match is None:
         if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", statement.text, re.S):
             outer.append((statement.indent, ""))
         return
-    called = _NAME.match(found["rest"]) if found["class"] or found["function"] else _FUNCTION.search(found["rest"])
+    called = _NAME.match(match["rest"]) if match["class"] or match["function"] else _FUNCTION.search(match["rest"])
     if called is None:
         return
     name = called[1] if called.re is _FUNCTION else called[0]
     enclosing = [name_of for _, name_of in outer]
-    outer.append((statement.indent, name if found["class"] else ""))
+    outer.append((statement.indent, name if match["class"] else ""))
     if all(enclosing):
-        at = len(context.source.text[: statement.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
-        kind = "class" if found["class"] else "function"
+        at = len(context.source.text[: statement.at + match.start("rest") + called.start()].encode("utf-8", "replace"))
+        kind = "class" if match["class"] else "function"
         yield BridgeEnd(at, "binds", ".".join((*enclosing, name)), name, (("as", kind),))
 
 
 def _c_declarations(context: RuleContext, statement: _Statement, header: str) -> Iterator[BridgeEnd]:
-    found = _FUNCTION.search(statement.text)
+    match = _FUNCTION.search(statement.text)
     if (
-        found is None
+        match is None
         or _NO_FUNCTION.match(statement.text)
-        or found.start() == 0
-        or "(*" in statement.text[: found.end()]
+        or match.start() == 0
+        or "(*" in statement.text[: match.end()]
     ):
         return
-    at = len(context.source.text[: statement.at + found.start()].encode("utf-8", "replace"))
-    yield BridgeEnd(at, "declares", found[2] or found[1], found[1], (("header", header),) if header else ())
+    at = len(context.source.text[: statement.at + match.start()].encode("utf-8", "replace"))
+    yield BridgeEnd(at, "declares", match[2] or match[1], match[1], (("header", header),) if header else ())
 
 
 def _statements(text: str) -> Iterator[_Statement]:
@@ -108,25 +108,25 @@ def _code(line: str, quoted: str) -> tuple[str, str]:
 
     Also return the quotes of a triple-quoted string that stays open.
     """
-    found, place = [], 0
+    pieces, place = [], 0
     while place < len(line):
         if quoted:
             end = line.find(quoted, place)
             stop = len(line) if end < 0 else end + 3
-            found.append(" " * (stop - place))
+            pieces.append(" " * (stop - place))
             quoted, place = (quoted, stop) if end < 0 else ("", stop)
         elif line.startswith(('"""', "'''"), place):
             quoted, place = line[place : place + 3], place + 3
-            found.append("   ")
+            pieces.append("   ")
         elif line[place] == "#":
-            found.append(" " * (len(line) - place - 1) + "\n")
+            pieces.append(" " * (len(line) - place - 1) + "\n")
             break
         elif line[place] in "\"'":
             end = line.find(line[place], place + 1)
             stop = len(line) if end < 0 else end + 1
-            found.append(line[place:stop] if "(" not in line[place:stop] else '"' + " " * (stop - place - 2) + '"')
+            pieces.append(line[place:stop] if "(" not in line[place:stop] else '"' + " " * (stop - place - 2) + '"')
             place = stop
         else:
-            found.append(line[place])
+            pieces.append(line[place])
             place += 1
-    return "".join(found), quoted
+    return "".join(pieces), quoted

@@ -179,8 +179,8 @@ def _name(context: RuleContext, match: re.Match[bytes]) -> str:
     if not constant or not (constant.strip(b"_")[:1].isupper() or constant.startswith(b"k")):
         return ""
     given = rb"\b%s\b\s*(?::[^=\n]*)?(?:\[\])?\s*(?:=|\{)\s*[rbuL]?[\"']([A-Za-z_]\w*)[\"']" % re.escape(constant)
-    found = set(re.findall(given, context.data))
-    return found.pop().decode() if len(found) == 1 else ""
+    matches = set(re.findall(given, context.data))
+    return matches.pop().decode() if len(matches) == 1 else ""
 
 
 def _copies(context: RuleContext) -> Iterator[BridgeEnd]:
@@ -241,7 +241,7 @@ def _shell(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a script reads from its environment, and what it exports."""
     data = context.data
     own = frozenset(_SHELLS_OWN.split())
-    given = {name for found in _SHELL_SET.findall(data) for name in found if name}
+    given = {name for groups in _SHELL_SET.findall(data) for name in groups if name}
     for match in _SHELL_USE.finditer(data):
         name = match[1].decode()
         array = data[match.end() : match.end() + 1] == b"["  # an environment cannot hold arrays

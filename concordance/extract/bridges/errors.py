@@ -83,12 +83,12 @@ _BACK = 3000  # bytes before a call in which an assignment to the variable with 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every message of a file."""
     if context.language in ("python", "cython"):
-        found = _python(context) if context.draft.root is not None else iter(())
+        messages = _python(context) if context.draft.root is not None else iter(())
     elif context.language in C_FAMILY:
-        found = _of_c(context)
+        messages = _of_c(context)
     else:
-        found = _call_messages(context, _PATTERNS[context.language])
-    for at, name, message in found:
+        messages = _call_messages(context, _PATTERNS[context.language])
+    for at, name, message in messages:
         cut = (("cut", "yes"),) if len(message) > LONGEST else ()
         yield BridgeEnd(at, "raises", name, message[:LONGEST], cut)
 

@@ -77,10 +77,10 @@ def _launched_name(data: bytes, at: int) -> tuple[int, int] | None:
         if angle is None:
             return None
         at = _skip_blanks_back(data, angle)
-    found = _LAST_NAME.search(data[max(least - 1, at - 200, 0) : at])
-    if found is None or found[1] in _KEYWORDS:
+    match = _LAST_NAME.search(data[max(least - 1, at - 200, 0) : at])
+    if match is None or match[1] in _KEYWORDS:
         return None
-    return at - len(found[1]), at
+    return at - len(match[1]), at
 
 
 def _skip_blanks_back(data: bytes, at: int) -> int:

@@ -65,12 +65,12 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     if len(context.data) > _LONGEST_FILE or context.data.lstrip(b"\xef\xbb\xbf \n").startswith(_NOT_FOLLOWED):
         return
     imports = {row.line for row in context.imports}
-    found: dict[tuple[str, str], int] = {}
+    places: dict[tuple[str, str], int] = {}
     for at, word, how in _words(context):
-        if (word, how) not in found and context.source.line(at) not in imports:
-            found[word, how] = at
-    if len(found) <= _MANIFEST or language_of(context.language).category is Category.BUILD:
-        for (word, how), at in found.items():
+        if (word, how) not in places and context.source.line(at) not in imports:
+            places[word, how] = at
+    if len(places) <= _MANIFEST or language_of(context.language).category is Category.BUILD:
+        for (word, how), at in places.items():
             name = word.rpartition("/")[2] if how == "migration" else word
             yield BridgeEnd(at, "names", name, word, (("how", how),))
 

@@ -140,25 +140,25 @@ def _operator(written: str) -> str:
 
 def parameters(source: Source, function: Node) -> tuple[Parameter, ...]:
     """Return a function's parameters, as written."""
-    found: list[Parameter] = []
+    result: list[Parameter] = []
     listed = function.child_by_field_name("parameters")
     for node in listed.named_children if listed is not None else ():
         kind = node.type
         if kind in ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration"):
-            found.append(_parameter(source, node))
+            result.append(_parameter(source, node))
         elif kind in ("variadic_parameter", "..."):
-            found.append(Parameter("...", "*"))
+            result.append(Parameter("...", "*"))
         elif kind == "identifier":  # K&R
-            found.append(Parameter(source.slice(node.start_byte, node.end_byte), ""))
+            result.append(Parameter(source.slice(node.start_byte, node.end_byte), ""))
     if (
         listed is not None
-        and not (found and found[-1].name == "...")
+        and not (result and result[-1].name == "...")
         and source.data[listed.start_byte : listed.end_byte].rstrip(b") \n\t").endswith(b"...")
     ):
-        found.append(Parameter("...", "*"))
-    if len(found) == 1 and found[0][:3] == ("", "", "void"):
+        result.append(Parameter("...", "*"))
+    if len(result) == 1 and result[0][:3] == ("", "", "void"):
         return ()
-    return tuple(found)
+    return tuple(result)
 
 
 def _parameter(source: Source, node: Node) -> Parameter:

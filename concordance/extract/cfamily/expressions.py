@@ -259,10 +259,10 @@ class CExpressions:
         base = self.type(start, scope) if start > 0 else 0
         if not base:
             return 0
-        found = 0
+        pairs = 0
         for last in reversed(_argument_ends(data, data.index(b"<", start), end)[:8]):
-            found = self.expression(PAIR, self.type(last, scope), found + 1 if found else 0)
-        expression = self.kept[end] = self.expression(ITEM, base, found + 1 if found else 0)
+            pairs = self.expression(PAIR, self.type(last, scope), pairs + 1 if pairs else 0)
+        expression = self.kept[end] = self.expression(ITEM, base, pairs + 1 if pairs else 0)
         place = self.builder.by_end.get(start)
         if place is not None:
             self.heads[end] = place

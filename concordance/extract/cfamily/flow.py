@@ -105,8 +105,8 @@ class _CFlow:
         spans = sorted(
             (d.start, d.end, d.place) for d in self.draft.definitions if d.place >= 0 and d.kind not in _NO_USERS
         )
-        found = innermost([names.starts[place] for place in places], [(0, len(self.data) + 1, -1), *spans])
-        return {place: symbol for place, symbol in zip(places, found, strict=True) if symbol >= 0}
+        scopes = innermost([names.starts[place] for place in places], [(0, len(self.data) + 1, -1), *spans])
+        return {place: symbol for place, symbol in zip(places, scopes, strict=True) if symbol >= 0}
 
     # --- names -------------------------------------------------------------------------------
 
@@ -123,16 +123,16 @@ class _CFlow:
         used = {names.scope[place] for place in self.using}
         if imported in names.role:
             used |= {scope for scope, role in zip(names.scope, names.role, strict=True) if role == imported}
-        found: list[int] = []
+        scopes: list[int] = []
         first: dict[tuple[int, tuple[str, ...]], int] = {}
         for place, scope in enumerate(self.builder.scopes):
             if scope.parent < 0 or scope.kind in ("class", "namespace") or place in used:
-                found.append(place)
+                scopes.append(place)
             elif scope.kind == "function" and (around := self._class_around(scope.symbol)):
-                found.append(first.setdefault((found[scope.parent], around), place))
+                scopes.append(first.setdefault((scopes[scope.parent], around), place))
             else:
-                found.append(found[scope.parent])
-        return found
+                scopes.append(scopes[scope.parent])
+        return scopes
 
     def _class_around(self, symbol: int) -> tuple[str, ...]:
         """Return the names of the class that a function is defined for: a method outside it, or a test of a fixture."""
@@ -152,18 +152,18 @@ class _CFlow:
         rows = zip(
             names.starts, names.ends, names.name, names.role, names.scope, names.bound, names.receivers, strict=True
         )
-        found = 0
+        value = 0
         for place, (start, end, name, role, scope, bound, receiver_kind) in enumerate(rows):
             if role < _FIRST_USE and start in defined:
                 self.places[defined[start]] = place
-                found = expression(_SYMBOL, defined[start])
-                use.append(found)
+                value = expression(_SYMBOL, defined[start])
+                use.append(value)
                 continue
             if receiver_kind:
-                key = (found if receiver_kind == 1 else self._receiver(place)) * width + name
+                key = (value if receiver_kind == 1 else self._receiver(place)) * width + name
                 if key not in members:
                     members[key] = expression(MEMBER, key // width, name)
-                found = members[key]
+                value = members[key]
             else:
                 key = bound * width + name
                 written = role == _WRITTEN and bound and start in own
@@ -171,7 +171,7 @@ class _CFlow:
                 if written or ((local[bound] or key in bound_here) and not tagged):
                     if key not in bound_here:
                         bound_here[key] = expression(NAME, builder.variable(bound - 1, name))
-                    found = bound_here[key]
+                    value = bound_here[key]
                     if written:
                         declared.append(place)
                 else:
@@ -179,13 +179,13 @@ class _CFlow:
                     key = around * width + name
                     if key not in looked_up:
                         looked_up[key] = expression(LOOKUP, name, around)
-                    found = looked_up[key]
+                    value = looked_up[key]
             if role == _CALLED and end in counts:
-                key = found << 16 | counts[end] & 0xFFFF
+                key = value << 16 | counts[end] & 0xFFFF
                 if key not in called:
-                    called[key] = expression(CALL, found, (key & 0xFFFF) + 1)
-                found = called[key]
-            use.append(found)
+                    called[key] = expression(CALL, value, (key & 0xFFFF) + 1)
+                value = called[key]
+            use.append(value)
         builder.private.update(bound_here.values())
         self._local_symbols(local)
 

@@ -54,10 +54,10 @@ def add_macro_functions(draft: Draft) -> None:
         at = match.start(1)
         if draft.ends.get(at) != match.end(1) or at in inside:
             continue
-        found = _arguments(data[match.end() - 1 : match.end() + _LONGEST].decode("utf-8", "replace"))
-        if found is None:
+        arguments = _arguments(data[match.end() - 1 : match.end() + _LONGEST].decode("utf-8", "replace"))
+        if arguments is None:
             continue
-        given, size = found
+        given, size = arguments
         end = match.end() - 1 + size
         text = filling.filled(match[1].decode(), given)
         if filling.is_full:
@@ -71,13 +71,13 @@ def add_macro_functions(draft: Draft) -> None:
 
 
 def _macros(data: bytes) -> dict[str, Macro]:
-    found = {}
+    macros = {}
     for match in _DEFINE.finditer(data):
         body = _COMMENT.sub(" ", match[3].decode("utf-8", "replace").replace("\\\r\n", "\n").replace("\\\n", "\n"))
         if "{" in body or "(" in body:
             parameters = tuple(part.strip() for part in match[2].decode("utf-8", "replace").split(","))
-            found[match[1].decode()] = Macro(parameters, body)
-    return found
+            macros[match[1].decode()] = Macro(parameters, body)
+    return macros
 
 
 def _bodies(draft: Draft) -> OffsetRanges:
@@ -140,9 +140,9 @@ class MacroExpander:
             opened = match.end()
             while body[opened : opened + 1].isspace():
                 opened += 1
-            found = _arguments(body[opened:]) if body[opened : opened + 1] == "(" else None
-            if found is not None:
-                given, size = found
+            arguments = _arguments(body[opened:]) if body[opened : opened + 1] == "(" else None
+            if arguments is not None:
+                given, size = arguments
                 parts += [body[at : match.start()], self.filled(match[0], given, deep - 1)]
                 at = opened + size
         return "".join([*parts, body[at:]])

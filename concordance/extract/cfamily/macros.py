@@ -126,15 +126,15 @@ def read_defines(data: bytes, path: str = "") -> MacroDefinitions:
 
 
 def _learn(data: bytes, with_values: bool) -> MacroDefinitions:
-    found = {}
+    macros = {}
     for match in _DEFINE.finditer(data):
         name, parameters, body = match.groups()
         value = _VALUE.match(body) is not None
         if (value and not with_values) or name in KEYWORDS:
             continue
         form = "x" if value else _form(body, parameters)
-        found[name, "(" + form if parameters is not None else form] = True
-    return tuple(found)
+        macros[name, "(" + form if parameters is not None else form] = True
+    return tuple(macros)
 
 
 def _form(body: bytes, parameters: bytes | None) -> str:
@@ -188,10 +188,10 @@ def _roles(forms: dict[bytes, set[str]], blank: set[bytes]) -> Macros:
 def _resolve(forms: dict[bytes, set[str]], blank: set[bytes]) -> tuple[set[bytes], set[bytes]]:
     """Return the names with a body that vanishes, directly or through other names, and the inconsistent ones."""
     bodies = {
-        name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] in "ew"]
-        for name, found in forms.items()
+        name: [form.lstrip("(")[1:].encode().split() for form in expansions if form.lstrip("(")[:1] in "ew"]
+        for name, expansions in forms.items()
     }
-    pending = [name for name, found in bodies.items() if found]
+    pending = [name for name, expansions in bodies.items() if expansions]
     grew = True
     while grew:
         left = [name for name in pending if not any(blank.issuperset(body) for body in bodies[name])]
@@ -201,9 +201,9 @@ def _resolve(forms: dict[bytes, set[str]], blank: set[bytes]) -> tuple[set[bytes
     return blank, {name for name in blank & bodies.keys() if not all(blank.issuperset(body) for body in bodies[name])}
 
 
-def _role(found: set[str], blank: bool, doubtful: bool) -> str:
-    bodies = {form.lstrip("(") for form in found}
-    arguments = any(form.startswith("(") for form in found)
+def _role(expansions: set[str], blank: bool, doubtful: bool) -> str:
+    bodies = {form.lstrip("(") for form in expansions}
+    arguments = any(form.startswith("(") for form in expansions)
     firsts = {body[:1] for body in bodies}
     opened = sorted(body for body in bodies if body[:1] == OPENS)
     if opened:
@@ -222,9 +222,11 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
     return DECLARES if DECLARES in firsts and arguments else ""
 
 
-def _namespace_value(name: bytes, found: set[str]) -> str:
+def _namespace_value(name: bytes, expansions: set[str]) -> str:
     """Return the role of a macro that is called a namespace and always stands for the same name; else ""."""
-    words = next(iter(found))[1:].split() if len(found) == 1 and next(iter(found)).startswith("w") else []
+    words = (
+        next(iter(expansions))[1:].split() if len(expansions) == 1 and next(iter(expansions)).startswith("w") else []
+    )
     return VALUE + words[0] if b"NAMESPACE" in name and len(words) == 1 else ""
 
 
@@ -393,7 +395,7 @@ def _next_enumerator(lines: ScannedLines, data: bytearray, at: int) -> int:
 def _uses(lines: ScannedLines, name: bytes) -> list[int]:
     data = lines.data
     size = len(name)
-    found = []
+    starts = []
     at = data.find(name)
     while at >= 0:
         end = at + size
@@ -402,9 +404,9 @@ def _uses(lines: ScannedLines, name: bytes) -> list[int]:
             and (end == len(data) or data[end] not in _WORD_BYTES)
             and lines.in_code(at)
         ):
-            found.append(at)
+            starts.append(at)
         at = data.find(name, end)
-    return found
+    return starts
 
 
 def next_token(data: bytes | bytearray, at: int) -> int:

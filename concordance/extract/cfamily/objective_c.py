@@ -72,7 +72,7 @@ class Transformer:
     def __init__(self, lines: ScannedLines, blanked: Blanked) -> None:
         self.lines = lines
         self.data = blanked.data
-        self.found = Objects()
+        self.objects = Objects()
         code = bytearray(blanked.data)
         for start, end in lines.comments:
             code[start:end] = to_spaces(code[start:end])
@@ -102,7 +102,7 @@ class Transformer:
             for match in re.finditer(word + rb"\b", self.code):
                 self.data[match.start() : match.end()] = instead
         self._brackets()
-        return self.found
+        return self.objects
 
     def _blank(self, start: int, end: int) -> None:
         self.data[start:end] = to_spaces(self.data[start:end])
@@ -126,17 +126,17 @@ class Transformer:
                 Kind.INTERFACE if word == b"protocol" else Kind.CLASS, match[2].decode(), match.start(2), match.start(),
                 stop + 4, signature=head, bases=tuple(base.decode() for base in bases), nests=False,
             )  # fmt: skip
-            self.found.definitions.append(owner)
+            self.objects.definitions.append(owner)
             for group in (4, 5):
                 if match[group]:
                     for name in _NAME.finditer(self.code, match.start(group), match.end(group)):
-                        self.found.names.append((name.start(), name.end(), Role.INHERIT))
+                        self.objects.names.append((name.start(), name.end(), Role.INHERIT))
             self._blank(*match.span())
-            members = len(self.found.definitions)
+            members = len(self.objects.definitions)
             at = self._fields(match.end(), stop)
             self._properties(at, stop)
             self._methods(at, stop)
-            for member in self.found.definitions[members:]:
+            for member in self.objects.definitions[members:]:
                 member.owner = owner  # anything else between @implementation and @end does not belong to the class
 
     def _fields(self, at: int, stop: int) -> int:
@@ -150,7 +150,7 @@ class Transformer:
         ):
             start = opening.end() + match.start(1)
             whole = opening.end() + match.start() + len(match[0]) - len(match[0].lstrip())
-            self.found.definitions.append(Definition(
+            self.objects.definitions.append(Definition(
                 Kind.FIELD, match[1].decode(), start, whole, opening.end() + match.end(),
                 signature=self._text(whole, opening.end() + match.end() - 1),
             ))  # fmt: skip
@@ -173,14 +173,14 @@ class Transformer:
                 continue
             name = block[1] if block else words[-1][0]
             start = match.start(2) + (block.start(1) if block else words[-1].start())
-            self.found.definitions.append(Definition(
+            self.objects.definitions.append(Definition(
                 Kind.PROPERTY, name.decode(), start, match.start(), match.end(),
                 signature=self._text(match.start(), match.end() - 1),
                 modifiers=tuple(w.strip().decode() for w in (match[1] or b"()")[1:-1].split(b",") if w.strip()),
             ))  # fmt: skip
             for word in words[:-1]:
                 if word[0] not in KEYWORDS:
-                    self.found.names.append((match.start(2) + word.start(), match.start(2) + word.end(), Role.TYPE))
+                    self.objects.names.append((match.start(2) + word.start(), match.start(2) + word.end(), Role.TYPE))
             self._blank(*match.span())
 
     def _methods(self, at: int, stop: int) -> None:
@@ -208,8 +208,8 @@ class Transformer:
             if part[1]:
                 spans.append(part.span(1))
             parameters.append(Parameter(part[3].decode(), "", one_line((part[2] or b"").decode("utf-8", "replace"))))
-            self.found.names.append((*part.span(3), Role.WRITE))
-            self.found.bound.append(part.start(3))
+            self.objects.names.append((*part.span(3), Role.WRITE))
+            self.objects.bound.append(part.start(3))
             if part[2]:
                 self._types(*part.span(2))
         if not parts:
@@ -221,26 +221,26 @@ class Transformer:
         if returned:
             self._types(*returned.span(1))
         whole = spans[0][0] if spans else first
-        self.found.definitions.append(Definition(
+        self.objects.definitions.append(Definition(
             Kind.METHOD, name, whole, start, end, signature=self._text(start, head), declaration=declared,
             modifiers=("static",) if code[start] == 43 else (), parameters=tuple(parameters),
             returns=one_line(returned[1].decode("utf-8", "replace")) if returned else "", occurs=not parts,
             opens=(first, end),
         ))  # fmt: skip
         for span in spans:
-            self.found.names.append((*span, Role.DECLARE if declared else Role.DEFINE))
-            self.found.members.append(span[0])
+            self.objects.names.append((*span, Role.DECLARE if declared else Role.DEFINE))
+            self.objects.members.append(span[0])
         self._blank(start, head + 1 if declared else head)
 
     def _types(self, start: int, end: int) -> None:
         for word in _NAME.finditer(self.code, start, end):
             if word[0] not in KEYWORDS:
-                self.found.names.append((word.start(), word.end(), Role.TYPE))
+                self.objects.names.append((word.start(), word.end(), Role.TYPE))
 
     def _forward(self, match: re.Match[bytes]) -> None:
         kind = Kind.CLASS if match[1] == b"class" else Kind.INTERFACE
         for name in _NAME.finditer(self.code, match.start(2), match.end(2)):
-            self.found.definitions.append(Definition(
+            self.objects.definitions.append(Definition(
                 kind, name[0].decode(), name.start(), name.start(), name.end(),
                 signature=f"@{match[1].decode()} {name[0].decode()}", declaration=True,
             ))  # fmt: skip
@@ -253,8 +253,8 @@ class Transformer:
         self.data[match.start() : match.start() + 1] = b"0"
         if match[0].startswith((b"@selector", b"@protocol")):
             for word in _NAME.finditer(self.code, match.start(1), match.end(1)):
-                self.found.names.append((word.start(), word.end(), Role.MENTION))
-                self.found.members.append(word.start())
+                self.objects.names.append((word.start(), word.end(), Role.MENTION))
+                self.objects.members.append(word.start())
 
     def _brackets(self) -> None:
         """Rewrite messages, literals and blocks in one pass over the tokens."""
@@ -334,8 +334,8 @@ class Transformer:
         self.data[tokens[last][0] : tokens[last][1]] = b")"
         for part in parts:
             start, end = tokens[inside[part]]
-            self.found.names.append((start, end, Role.CALL))
-            self.found.members.append(start)
+            self.objects.names.append((start, end, Role.CALL))
+            self.objects.members.append(start)
             self._blank(start, end)
             following = tokens[inside[part] + 1]
             if code[following[0]] == 58:
@@ -370,9 +370,9 @@ class Transformer:
             for word in _NAME.finditer(code, start + 1, end):
                 if word[0] not in KEYWORDS:
                     last = code[word.end() : word.end() + 1] in (b",", b")")
-                    self.found.names.append((*word.span(), Role.WRITE if last else Role.TYPE))
+                    self.objects.names.append((*word.span(), Role.WRITE if last else Role.TYPE))
                     if last:
-                        self.found.bound.append(word.start())
+                        self.objects.bound.append(word.start())
             self._blank(start, end)
             self.data[start : start + 2] = b"[]"
         elif after == 123 and first == place + 1 and start and code[start - 1 : start] in (b" ", b":", b"\t"):

@@ -118,10 +118,10 @@ def read(source: Source, package: str, known: Macros | None, objects: bool = Fal
 
 def _test_names(data: bytes) -> list[int]:
     """Return the offsets of the names that googletest's macros make a test from: they refer to nothing."""
-    found: list[int] = []
+    starts: list[int] = []
     for match in _TEST.finditer(data) if b"TEST" in data else ():
-        found += [match.start("name")] if match["fixture"] else [match.start("suite"), match.start("name")]
-    return found
+        starts += [match.start("name")] if match["fixture"] else [match.start("suite"), match.start("name")]
+    return starts
 
 
 def _parse(lines: directives.ScannedLines, package: str, known: Macros, objects: bool) -> ParsedFile:
@@ -149,12 +149,12 @@ def _state(
         trees.note_errors(draft, version.tree, kit.errors)
     walk = DeclarationWalk(target, lines, parsed.blanked, kit.plain_c)
     walk.run(root)
-    found = trees.captures(kit.names, root)
-    walk.run_local(found.get("late", []))
-    branches = (node.start_byte for node in found.get("branch", ()))
+    captures = trees.captures(kit.names, root)
+    walk.run_local(captures.get("late", []))
+    branches = (node.start_byte for node in captures.get("branch", ()))
     draft.branches += branches if main else filter(version.speaks_for, branches)
-    add_occurrences(draft, found, walk.bodies, None if main else version.speaks_for)
-    calls = found.get("arguments", [])
+    add_occurrences(draft, captures, walk.bodies, None if main else version.speaks_for)
+    calls = captures.get("arguments", [])
     if main:
         return calls
     _join(draft, target, version)
@@ -266,19 +266,19 @@ _JOINING = frozenset(b".>:")
 
 
 def add_occurrences(
-    draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None
+    draft: Draft, captures: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None
 ) -> None:
     """Add the names of a tree, or of the part of it that `within` accepts."""
     data = draft.source.data + b"\0\0"  # so that the bytes after the last name can be read
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     members = draft.members
-    for node in found.get("type", ()):
+    for node in captures.get("type", ()):
         start = node.start_byte
         ends[start], roles[start] = node.end_byte, _TYPE
         if data[start - 1] == 58:  # ":"
             members.add(start)
-    for node in found.get("name", ()):
+    for node in captures.get("name", ()):
         start, end = node.start_byte, node.end_byte
         ends[start] = end
         after = data[end]
@@ -288,13 +288,13 @@ def add_occurrences(
         if before in _JOINING and (before == 46 or data[start - 2] in b"-:"):  # ".", "->", "::"
             members.add(start)
     for capture, role in _TELLING:
-        for node in found.get(capture, ()):
+        for node in captures.get(capture, ()):
             if capture != "template" or _is_called(data, node.end_byte):
                 roles[node.start_byte] = role
-    local = [node.start_byte for node in found.get("local", ())]
+    local = [node.start_byte for node in captures.get("local", ())]
     roles.update(dict.fromkeys(local, _WRITE))
-    scopes = [(n.start_byte, n.end_byte, "block") for n in found.get("scope", ()) if n.start_byte not in bodies]
-    scopes += [(n.start_byte, n.end_byte, "lambda") for n in found.get("lambda", ())]
+    scopes = [(n.start_byte, n.end_byte, "block") for n in captures.get("scope", ()) if n.start_byte not in bodies]
+    scopes += [(n.start_byte, n.end_byte, "lambda") for n in captures.get("lambda", ())]
     if within is not None:
         ends = {start: end for start, end in ends.items() if within(start)}
         roles = {start: roles[start] for start in ends}
@@ -308,13 +308,13 @@ def add_occurrences(
 
 def argument_lists(data: bytes, nodes: list[Node]) -> list[tuple[int, int, int]]:
     """Return the range of each argument list, and its number of arguments."""
-    found = []
+    ranges = []
     for node in nodes:
         start, end, count = node.start_byte, node.end_byte, node.named_child_count
         if count and data.find(b"/", start, end) >= 0:
             count = sum(child.type != "comment" for child in node.named_children)
-        found.append((start, end, count))
-    return found
+        ranges.append((start, end, count))
+    return ranges
 
 
 def _is_called(data: bytes, at: int) -> bool:

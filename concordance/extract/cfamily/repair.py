@@ -122,7 +122,7 @@ class ErrorCauses:
     def _semicolon(self, spot: SyntaxErrorSpot, commas: bool = False) -> list[Edit]:
         """Cause: a macro that ends a declaration or statement without a semicolon."""
         start, end = self._window(spot, 2)
-        found: list[Edit] = []
+        edits: list[Edit] = []
         end = max(end, self.starts[min(spot.last + 1, spot.first + 40, len(self.starts) - 1)])
         for match in re.finditer(
             rb"^[ \t]*([A-Za-z_]\w*)[ \t]*(\(|$)", self.code[start:end].replace(b"\r", b" "), re.M
@@ -139,8 +139,8 @@ class ErrorCauses:
                 continue
             after = self._next_token(at)
             if after.isalpha() or after in (b"_", b"}", b"#", b"~", b"", b"[") or (commas and after in (b'"', b"&")):
-                found.append((at, at + 1, b";"))
-        return found
+                edits.append((at, at + 1, b";"))
+        return edits
 
     def _next_token(self, at: int) -> bytes:
         after = next_token(self.base, at)
@@ -164,7 +164,7 @@ class ErrorCauses:
     def _specifier(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Cause: attribute or export macros before a type or a name."""
         start, end = self._window(spot)
-        found: list[Edit] = []
+        edits: list[Edit] = []
         for match in _WORDS.finditer(self.code, start, end):
             if match[0] not in self.maybe and not _CAPITALS.fullmatch(match[0]):
                 continue
@@ -176,7 +176,7 @@ class ErrorCauses:
                 inner = closing_paren(self.lines, after)
                 behind = next_token(self.base, inner) if inner > 0 else len(self.code)
                 if self.code[behind : behind + 1].isalpha() or self.code[behind : behind + 1] == b"_":
-                    found.append((at, inner, to_spaces(self.code[at:inner])))
+                    edits.append((at, inner, to_spaces(self.code[at:inner])))
             elif (
                 self.code[after : after + 1].isalpha()
                 or self.code[after : after + 1] in (b"_", b"~", b"[")
@@ -185,13 +185,13 @@ class ErrorCauses:
                     or (match[0].startswith(b"__") and self.code[after : after + 1] in (b"*", b"=", b";", b",", b")"))
                 )
             ):
-                found.append((at, stop, b" " * (stop - at)))
-        return found
+                edits.append((at, stop, b" " * (stop - at)))
+        return edits
 
     def _gap(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Cause: a construct that the grammar does not know."""
         start, end = self._window(spot, 1, 1)
-        found: list[Edit] = []
+        edits: list[Edit] = []
         for match in _GAPS.finditer(self.code, start, end):
             at, stop = match.span()
             after = next_token(self.base, stop)
@@ -201,18 +201,18 @@ class ErrorCauses:
                 and match[0][:1] != b"$"
             ):
                 stop = max(stop, closing_paren(self.lines, after))
-            found.append((at, stop, to_spaces(self.code[at:stop])))
+            edits.append((at, stop, to_spaces(self.code[at:stop])))
         for match in _DEFAULT_BRACES.finditer(self.code, start, end):
             at, stop = match.end(1), match.end()
             inner = match[2].strip()
             what = b"(" + self.base[at + 1 : stop - 1] + b")" if inner else b"0" + b" " * (stop - at - 1)
-            found.append((at, stop, what))
-        found += [(*m.span(1), b"_" * len(m[1])) for m in _NAMED_OPERATOR.finditer(self.code, start, end)]
+            edits.append((at, stop, what))
+        edits += [(*m.span(1), b"_" * len(m[1])) for m in _NAMED_OPERATOR.finditer(self.code, start, end)]
         for match in _ATOMIC.finditer(self.code, start, end):
-            found.append((match.start(), match.end(1), to_spaces(self.code[match.start() : match.end(1)])))
-            found.append((match.end() - 1, match.end(), b" "))
-        found += [(*m.span(), b"struct" + to_spaces(m[0][6:])) for m in _STRUCT_MACRO.finditer(self.code, start, end)]
-        return found
+            edits.append((match.start(), match.end(1), to_spaces(self.code[match.start() : match.end(1)])))
+            edits.append((match.end() - 1, match.end(), b" "))
+        edits += [(*m.span(), b"struct" + to_spaces(m[0][6:])) for m in _STRUCT_MACRO.finditer(self.code, start, end)]
+        return edits
 
     def _type_call(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Cause: a macro with arguments that expands to a type; without its arguments it parses as one."""
@@ -231,13 +231,13 @@ class ErrorCauses:
     def _calls(self, spot: SyntaxErrorSpot) -> list[tuple[int, int, int]]:
         """Return macro calls around an error: where the name starts, where the bracket opens, and where it ends."""
         start, end = self._window(spot, 1, 1)
-        found: list[tuple[int, int, int]] = []
+        calls: list[tuple[int, int, int]] = []
         for match in _MACRO_CALL.finditer(self.code, start, end):
             stop = closing_paren(self.lines, match.end() - 1)
-            if stop > 0 and not (found and match.start() < found[-1][2]):
-                found.append((match.start(), match.end() - 1, stop))
+            if stop > 0 and not (calls and match.start() < calls[-1][2]):
+                calls.append((match.start(), match.end() - 1, stop))
         around = self._enclosing_call(spot.start)
-        return [around, *(f for f in found if f[1] > around[2] or f[2] <= around[0])] if around else found
+        return [around, *(f for f in calls if f[1] > around[2] or f[2] <= around[0])] if around else calls
 
     def _enclosing_call(self, at: int) -> tuple[int, int, int] | None:
         """Return the innermost macro call around an offset, even if it starts further up."""
@@ -260,12 +260,12 @@ class ErrorCauses:
 
     def _types(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Cause: types among the arguments of a macro call, which are disguised as names."""
-        found: list[Edit] = []
+        edits: list[Edit] = []
         for _, opening, stop in self._calls(spot):
             for match in _TYPES.finditer(self.code, opening, stop):
                 word = match[0]
-                found.append((*match.span(), word[:-1] + b"_" if match[1] else b" " * len(word)))
-        return found
+                edits.append((*match.span(), word[:-1] + b"_" if match[1] else b" " * len(word)))
+        return edits
 
     def _type_arguments(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Cause: a macro used as a statement, whose name does not look like a macro's."""
@@ -390,13 +390,13 @@ class Repair(ErrorCauses):
         """Return the errors of a tree, without very long ones if there are others, and how bad they are in total."""
         if not tree.root_node.has_error:
             return [], 0.0
-        found = trees.captures(self.errors, tree.root_node)
+        captures = trees.captures(self.errors, tree.root_node)
         spots = [
             SyntaxErrorSpot(
                 n.start_byte, n.end_byte, self._row(n.start_byte), self._row(n.end_byte), n.type * n.is_missing
             )
             for capture in ("error", "missing")
-            for n in found.get(capture, ())
+            for n in captures.get(capture, ())
         ]
         spots.sort(key=lambda s: (s.start, -s.end))
         cost, reached = 0.0, -1
@@ -484,13 +484,13 @@ class Repair(ErrorCauses):
                 key = (step.__name__, spot.first)
                 if key in tried:
                     continue
-                found = [e for e in step(self, spot) if self.blanked.data[e[0] : e[1]] != e[2]]
-                if any(not taken.isdisjoint(range(start, end)) for start, end, _ in found):
+                fixes = [e for e in step(self, spot) if self.blanked.data[e[0] : e[1]] != e[2]]
+                if any(not taken.isdisjoint(range(start, end)) for start, end, _ in fixes):
                     break  # another error's edit may help here too; if not, try again in the next round
                 tried.add(key)
-                if found:
-                    edits += [(spot.first, edit) for edit in found]
-                    taken.update(at for start, end, _ in found for at in range(start, end))
+                if fixes:
+                    edits += [(spot.first, edit) for edit in fixes]
+                    taken.update(at for start, end, _ in fixes for at in range(start, end))
                     break
         return edits
 

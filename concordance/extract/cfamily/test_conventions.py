@@ -65,22 +65,22 @@ def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
 
 def _titled(target: str, name: str, by_option: bool) -> str:
     """Return the command that runs a test by its title, as Catch2 does, or doctest by an option; "" if it has none."""
-    found = _TITLED.search(name)
-    if found is None:
+    match = _TITLED.search(name)
+    if match is None:
         return ""
-    return f"{target}{' --test-case=' if by_option else ' '}{shlex.quote(found[1])}"
+    return f"{target}{' --test-case=' if by_option else ' '}{shlex.quote(match[1])}"
 
 
 def _ctest(commands: list[Command], target: str, name: str) -> str:
     """Return the command by which CTest runs one test, "" if it knows no such test."""
     registered = [(words, command) for command, words in commands if command in _REGISTER and target in words]
-    found = _GTEST.search(name)  # namespaces may come first
+    match = _GTEST.search(name)  # namespaces may come first
     for words, command in registered:
-        if command == "add_test" and found is None:
+        if command == "add_test" and match is None:
             known = words[1] if words[0] == "NAME" else words[0]
             return f"ctest -R '^{re.escape(known)}$'" if "$" not in known else ""
-        if command != "add_test" and found is not None and "TEST_PREFIX" not in words and "TEST_SUFFIX" not in words:
-            macro, suite, test = found.groups()
+        if command != "add_test" and match is not None and "TEST_PREFIX" not in words and "TEST_SUFFIX" not in words:
+            macro, suite, test = match.groups()
             if "TYPED" not in macro and not macro.endswith("_P"):
                 return f"ctest -R '^{suite}\\.{test}$'"
     return ""
@@ -111,10 +111,10 @@ def _program(files: RunnerFiles, path: str) -> tuple[str, list[Command]]:
 
 def _filter(option: str, name: str) -> str:
     """Return the option that selects one googletest; patterns cover the variants of typed and parametrised tests."""
-    found = _GTEST.search(name)  # namespaces may come first
-    if found is None:
+    match = _GTEST.search(name)  # namespaces may come first
+    if match is None:
         return ""
-    macro, suite, test = found.groups()
+    macro, suite, test = match.groups()
     if "TYPED" in macro:
         return option + shlex.quote(f"{suite}/*.{test}")
     return option + (shlex.quote(f"*/{suite}.{test}/*") if macro.endswith("_P") else f"{suite}.{test}")
@@ -125,8 +125,8 @@ def _filter(option: str, name: str) -> str:
 
 def cmake_commands(text: str) -> list[Command]:
     """Return the commands of a CMake file that connect sources with programs."""
-    found = _COMMAND.findall(re.sub(r"#.*", "", text))
-    return [(name.lower(), _words(inside)) for name, inside in found if name.lower() in _MAKE | _LIST | _REGISTER]
+    commands = _COMMAND.findall(re.sub(r"#.*", "", text))
+    return [(name.lower(), _words(inside)) for name, inside in commands if name.lower() in _MAKE | _LIST | _REGISTER]
 
 
 def _read_commands(data: bytes) -> list[Command]:

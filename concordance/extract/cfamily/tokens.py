@@ -120,11 +120,11 @@ class Tokens:
 
     def split(self, start: int, end: int) -> list[TokenRange]:
         """Split a range at its commas, keeping brackets and template arguments whole."""
-        found, begin, place = [], start, start
+        ranges, begin, place = [], start, start
         while place < end:
             text = self.text[place]
             if text == ",":
-                found.append((begin, place))
+                ranges.append((begin, place))
                 begin = place + 1
             elif text in _OPEN:
                 place = self.closed(place) - 1
@@ -134,8 +134,8 @@ class Tokens:
                     place = behind - 1
             place += 1
         if begin < end:
-            found.append((begin, end))
-        return found
+            ranges.append((begin, end))
+        return ranges
 
     def within(self, opened: int) -> list[TokenRange]:
         """Return the arguments or elements in the brackets that open at an index."""
@@ -187,7 +187,7 @@ def _spelled(text: str, kind: str) -> str:
     inner = text[text.index('"') + 1 : -1]
     if kind == "raw":
         return inner.partition("(")[2].rpartition(")")[0]
-    return _ESCAPE.sub(lambda found: _PLAIN.get(found[1], found[1]), inner)
+    return _ESCAPE.sub(lambda match: _PLAIN.get(match[1], match[1]), inner)
 
 
 # Tokenising and macro expansion (see the module docstring).
@@ -248,11 +248,11 @@ def _record_macro(directive: bytes, macros: dict[str, _Macro]) -> None:
     if rows is not None:
         macros[rows[1].decode()] = _Macro(None, _body(rows[2]))
         return
-    found = _MACRO.match(directive)
-    if found is not None and _TEXT.search(found[3]):
-        parameters = tuple(one.strip().decode() for one in found[2].split(b","))
-        body = _body(_TEXT.sub(_MARK.encode() + rb"\1", found[3]))
-        macros[found[1].decode()] = _Macro(parameters, body)
+    match = _MACRO.match(directive)
+    if match is not None and _TEXT.search(match[3]):
+        parameters = tuple(one.strip().decode() for one in match[2].split(b","))
+        body = _body(_TEXT.sub(_MARK.encode() + rb"\1", match[3]))
+        macros[match[1].decode()] = _Macro(parameters, body)
 
 
 def _body(text: bytes) -> tuple[Token, ...]:

@@ -173,7 +173,7 @@ class Comments:
         """Return the first of the comments above the one on a definition, a blank line between each, that opens with
         the definition's name: the one on the definition itself may only add to it.
         """
-        at, found = bisect_left(self.ends, line) - 1, ""
+        at, paragraph = bisect_left(self.ends, line) - 1, ""
         while at > 0:
             while at > 0 and self.ends[at - 1] == self.starts[at] - 1 and self.stands_alone(at - 1):
                 at -= 1
@@ -185,8 +185,8 @@ class Comments:
             opening = words.partition("\n\n")[0]
             if not words or "." not in opening:
                 break
-            found = words if re.search(rf"\b{re.escape(name)}\b", opening) else found
-        return found
+            paragraph = words if re.search(rf"\b{re.escape(name)}\b", opening) else paragraph
+        return paragraph
 
     def block_apart(self, line: int) -> str:
         """Return the documentation comment with tags (`/** … @param … */`) that a blank line separates from a line."""

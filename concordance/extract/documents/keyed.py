@@ -126,7 +126,7 @@ class _Entry:
     roots: list[int] = field(default_factory=list)  # per path: the table that it starts in
     paths: list[tuple[str, ...]] = field(default_factory=list)
     known: dict[tuple[int, str], int] = field(default_factory=dict)  # path and name to path
-    found: dict[int, tuple[Definition, int]] = field(default_factory=dict)  # per path: its symbol, its count
+    definitions: dict[int, tuple[Definition, int]] = field(default_factory=dict)  # per path: its symbol, its count
     indexes: dict[int, int] = field(default_factory=dict)  # per item: its index in its sequence
 
     def run(self) -> None:
@@ -145,7 +145,7 @@ class _Entry:
             else:
                 self.merged.append(path if path < 0 else self._step(path, outline.names[place]))
                 self._pair(place, part)
-        for definition, times in self.found.values():
+        for definition, times in self.definitions.values():
             if times > 1:
                 definition.signature += f" ({times} times)"
 
@@ -217,9 +217,9 @@ class _Entry:
 
     def _pair(self, place: int, part: KeyedPart) -> None:
         path = self.merged[place]
-        if path in self.found:
-            definition, times = self.found[path]
-            self.found[path] = definition, times + 1
+        if path in self.definitions:
+            definition, times = self.definitions[path]
+            self.definitions[path] = definition, times + 1
             return
         start, end = part.key
         name = self.outline.names[place]
@@ -229,4 +229,4 @@ class _Entry:
         )  # fmt: skip
         if path >= 0:
             definition.within = self.paths[path][:-1]
-            self.found[path] = definition, 1
+            self.definitions[path] = definition, 1

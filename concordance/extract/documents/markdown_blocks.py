@@ -113,14 +113,14 @@ def split_blocks(lines: list[str]) -> list[Block]:
         line = lines[number]
         reader.line(number, line.expandtabs(4) if "\t" in line else line)
     reader.finish(len(lines) - 1)
-    return reader.found
+    return reader.blocks
 
 
 class _Reader:
     """Reads line by line, keeping a stack of open containers and at most one open leaf block."""
 
     def __init__(self) -> None:
-        self.found: list[Block] = []
+        self.blocks: list[Block] = []
         self.containers: list[int] = []  # `_QUOTE`, or the width of a list item's indentation
         self.leaf = ""  # "", "prose", "fence", "html", "indented"
         self.first = 0
@@ -165,11 +165,11 @@ class _Reader:
     def finish(self, last: int) -> None:
         """Close the open leaf block; `last` is its last line."""
         if self.leaf == "prose":
-            self.found.append(Block("prose", self.first, last))
+            self.blocks.append(Block("prose", self.first, last))
         elif self.leaf in ("fence", "indented"):
-            self.found.append(Block("code", self.first, last, 0, self.language))
+            self.blocks.append(Block("code", self.first, last, 0, self.language))
         elif self.leaf == "html":
-            self.found.append(Block("comment" if self.html == _COMMENT else "html", self.first, last))
+            self.blocks.append(Block("comment" if self.html == _COMMENT else "html", self.first, last))
         self.leaf, self.language, self.depth = "", "", 0
 
     def _open(self, leaf: str, number: int) -> None:
@@ -245,12 +245,12 @@ class _Reader:
         """Open or add the block that starts on a line; return False if none does."""
         sign = bare[0]
         if self.leaf == "prose" and unmatched < 0 and sign in "=-" and _SETEXT.match(bare) and self._has_words():
-            self.found.append(Block("heading", self.first, number, 1 if sign == "=" else 2, "\n".join(self.headed)))
+            self.blocks.append(Block("heading", self.first, number, 1 if sign == "=" else 2, "\n".join(self.headed)))
             self.leaf = ""
             return True
         if sign == "#" and (atx := _ATX.match(bare)):
             self._interrupt(number, unmatched)
-            self.found.append(Block("heading", number, number, len(atx[1]), _atx_text(bare[atx.end() :])))
+            self.blocks.append(Block("heading", number, number, len(atx[1]), _atx_text(bare[atx.end() :])))
             return True
         if sign in "`~" and (fence := _FENCE.match(bare)):
             self._interrupt(number, unmatched)

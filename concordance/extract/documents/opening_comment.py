@@ -62,11 +62,11 @@ class _Comment(NamedTuple):
 
 def opening_comment(text: str, language: str) -> str:
     """Return the words of the comment that describes a file; "" if there is none."""
-    found = [
+    comments = [
         comment for comment in _comments(text.split("\n")[:_LINES], _STYLES[language]) if _WORDS.search(comment.words)
     ]
-    documented = [comment for comment in found if comment.documents]
-    first = (comment for comment in found if comment.is_first)
+    documented = [comment for comment in comments if comment.documents]
+    first = (comment for comment in comments if comment.is_first)
     types = (comment for comment in documented if _TYPE.match(comment.before))
     alone = documented if len(documented) == 1 else []
     return next((comment.words for group in (first, types, alone) for comment in group), "")
@@ -109,12 +109,12 @@ def _stands_alone(lines: list[str], behind: int) -> bool:
 
 def _words(block: list[str], style: _Style) -> str:
     """Return the words of a comment; "" if it states a copyright or a licence."""
-    found = []
+    lines = []
     for line in block:
         bare = re.sub(rf"\A(?:{style.opens})", "", line) if style.opens else line
         bare = re.sub(rf"(?:{style.closes})\s*\Z", "", bare) if style.closes else bare
         bare = re.sub(rf"\A(?:{style.line})", "", bare) if style.line and bare == line else bare
         bare = re.sub(r"\A\s*\*+ ?", "", bare) if style.opens.startswith("/") else bare
-        found.append("" if _FIELD.match(bare) else bare.strip())
-    words = "\n".join(found).strip()
+        lines.append("" if _FIELD.match(bare) else bare.strip())
+    words = "\n".join(lines).strip()
     return "" if _LEGAL.search(words) else words

@@ -26,26 +26,26 @@ def _word(node: Node | None) -> str:
     return words[1:-1] if words[:1] in ("'", '"') else words
 
 
-def note_imports(draft: Draft, found: dict[str, list[Node]]) -> None:
+def note_imports(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Record everything that a file imports."""
-    aliases = found.get("alias", ())  # names under which others know an export; they mean nothing in this file
+    aliases = captures.get("alias", ())  # names under which others know an export; they mean nothing in this file
     draft.add_names(((node.start_byte, node.end_byte) for node in aliases), Role.MENTION)
-    for node in found.get("import.statement", ()):
+    for node in captures.get("import.statement", ()):
         _note_import(draft, node)
-    for node in found.get("export", ()):
+    for node in captures.get("export", ()):
         module = node.child_by_field_name("source")
         if module is not None:
             _note_passed_on(draft, node, _unquoted(module))
     bound = set()
-    for node in found.get("require.declarator", ()):
+    for node in captures.get("require.declarator", ()):
         bound.add(_note_required(draft, node))
-    for node in found.get("require", ()):
+    for node in captures.get("require", ()):
         if node.start_byte not in bound:
             around = node.parent
             passed_on = around is not None and _is_exports(around.child_by_field_name("left"))
             name, form = ("*", "export") if passed_on else ("", "require")
             draft.add_import(node.start_byte, _required(node), name=name, form=form)
-    for node in found.get("dynamic", ()):
+    for node in captures.get("dynamic", ()):
         draft.add_import(node.start_byte, _unquoted(node), form="dynamic")
 
 
@@ -128,7 +128,7 @@ def _note_required(draft: Draft, node: Node) -> int:
     return call.start_byte
 
 
-def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] | None:
+def note_exports(draft: Draft, captures: dict[str, list[Node]]) -> frozenset[str] | None:
     """Record what a file exports; return the local names of the exports, or None if there are none."""
     starts: dict[int, list[Definition]] = {}
     for d in draft.definitions:
@@ -137,30 +137,30 @@ def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] |
     local: dict[str, None] = {}
     spaces = sorted((d.start, d.end) for d in draft.definitions if d.kind == Kind.NAMESPACE)
     reached = 0
-    for node in found.get("export", ()):
+    for node in captures.get("export", ()):
         while spaces and spaces[0][0] < node.start_byte:
             reached = max(reached, spaces.pop(0)[1])
         if node.start_byte < reached:  # exports of a namespace are not exports of the file
             _note_export(node, starts, {}, {})
         else:
             _note_export(node, starts, exported, local)
-    for node in found.get("export.name", ()):
+    for node in captures.get("export.name", ()):
         exported[trees.text(node)] = local[trees.text(node)] = None
-    common = [node for node in found.get("object", ()) if _note_object(node, starts, exported, local)]
+    common = [node for node in captures.get("object", ()) if _note_object(node, starts, exported, local)]
     assigned = [d.name for d in draft.definitions if not d.occurs and d.signature.startswith(WHOLE_MODULE)]
     local.update(dict.fromkeys(assigned))
     if b"exports" in draft.source.data:
         local.update(dict.fromkeys(name for name in _exported_names(draft.root) if name != "exports"))
-    if not (exported or local or common or "export" in found):
+    if not (exported or local or common or "export" in captures):
         return None
     draft.exports = tuple(exported)
     return frozenset(local)
 
 
-def default_exports(draft: Draft, found: dict[str, list[Node]]) -> list[tuple[str, Node]]:
+def default_exports(draft: Draft, captures: dict[str, list[Node]]) -> list[tuple[str, Node]]:
     """Return the names of the file that are its default export, and those of what `module.exports` is."""
-    defaults = [("default", node) for node in found.get("value.default", ())]
-    defaults += [(WHOLE_MODULE, node) for node in found.get("value.whole", ())]
+    defaults = [("default", node) for node in captures.get("value.default", ())]
+    defaults += [(WHOLE_MODULE, node) for node in captures.get("value.whole", ())]
     chains = list(_export_chains(draft.root)) if b"exports" in draft.source.data else []
     if len(chains) == 1:  # else it depends on what runs
         *targets, value = chains[0]

@@ -235,27 +235,27 @@ def _describe_default(source: Source, node: Node, definition: Definition) -> Non
 
 def read(source: Source, grammar: trees.Grammar) -> Draft:
     """Read one file of JavaScript or TypeScript."""
-    draft, _, found = trees.read(source, grammar)
-    draft.definitions = _chosen(draft, found)
-    _note_patterns(draft, found)
-    _note_scopes(draft, found)
-    _note_decorators(draft, found)
-    note_imports(draft, found)
-    offered = note_exports(draft, found)
+    draft, _, captures = trees.read(source, grammar)
+    draft.definitions = _chosen(draft, captures)
+    _note_patterns(draft, captures)
+    _note_scopes(draft, captures)
+    _note_decorators(draft, captures)
+    note_imports(draft, captures)
+    offered = note_exports(draft, captures)
     _note_nesting(draft, offered)
-    syntax = ValueSyntax(found)
-    syntax.defaults = default_exports(draft, found)
+    syntax = ValueSyntax(captures)
+    syntax.defaults = default_exports(draft, captures)
     draft.build_flow = partial(typed_flow.build_typed_flow, syntax=syntax)
     return draft
 
 
-def _chosen(draft: Draft, found: dict[str, list[Node]]) -> list[Definition]:
+def _chosen(draft: Draft, captures: dict[str, list[Node]]) -> list[Definition]:
     """Return each definition once, as one may match both as a function and as a constant; drop false matches.
 
     A function that is assigned as a member inside another function is a definition only if the receiver is the
     module, a prototype, or a function or class of this file; otherwise it is just a value.
     """
-    top = {node.start_byte for node in found.get("top", ())}
+    top = {node.start_byte for node in captures.get("top", ())}
     own = {d.name for d in draft.definitions if d.kind in (Kind.FUNCTION, Kind.CLASS)}
     seen: set[int] = set()
     kept = []
@@ -271,14 +271,14 @@ def _chosen(draft: Draft, found: dict[str, list[Node]]) -> list[Definition]:
     return kept
 
 
-def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
+def _note_patterns(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Define the names that destructuring patterns bind, and drop names that are not really names."""
     data = draft.source.data
-    for node in found.get("assigned", ()):
+    for node in captures.get("assigned", ()):
         draft.bound.difference_update([at for at in _pattern_names(draft, node) if at in draft.bound])
-    required = {node.start_byte for node in found.get("require.declarator", ())}
-    constant = {node.start_byte for node in found.get("constant", ())}
-    for node in found.get("pattern", ()):
+    required = {node.start_byte for node in captures.get("require.declarator", ())}
+    constant = {node.start_byte for node in captures.get("constant", ())}
+    for node in captures.get("pattern", ()):
         pattern = node.child_by_field_name("name")
         if pattern is None or node.start_byte in required:
             continue
@@ -290,51 +290,53 @@ def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
             words = trees.one_line(trees.text(pattern))
             signature = f"{keyword[0].decode().strip() if keyword else ''} {words}".strip()
             draft.define(kind, name, at, start, node.end_byte, signature=signature, nests=False)
-    draft.sent.update((node.start_byte, "hoist") for node in found.get("hoist", ()))
+    draft.sent.update((node.start_byte, "hoist") for node in captures.get("hoist", ()))
     # A lower-case tag is an HTML element, not a name of the program.
-    tags = [node.start_byte for node in found.get("tag", ())]
+    tags = [node.start_byte for node in captures.get("tag", ())]
     draft.forget(at for at in tags if data[at : at + 1].islower())
 
 
 def _pattern_names(draft: Draft, node: Node) -> list[int]:
     """Return the starts of the names inside a pattern."""
-    found, pending = [], [node]
+    starts, pending = [], [node]
     while pending:
         here = pending.pop()
         if here.start_byte in draft.ends and here.end_byte == draft.ends[here.start_byte]:
-            found.append(here.start_byte)
+            starts.append(here.start_byte)
         pending.extend(here.named_children)
-    return found
+    return starts
 
 
-def _note_scopes(draft: Draft, found: dict[str, list[Node]]) -> None:
-    bodies = {node.start_byte for node in found.get("body", ())}
+def _note_scopes(draft: Draft, captures: dict[str, list[Node]]) -> None:
+    bodies = {node.start_byte for node in captures.get("body", ())}
     draft.scopes.extend(
-        (node.start_byte, node.end_byte, "block") for node in found.get("block", ()) if node.start_byte not in bodies
+        (node.start_byte, node.end_byte, "block") for node in captures.get("block", ()) if node.start_byte not in bodies
     )
     taken = {d.opens[0] for d in draft.definitions if d.opens is not None}
-    for node in found.get("lambda", ()):
+    for node in captures.get("lambda", ()):
         first: Node | None = node
         if node.type == "method_definition":
             first = node.child_by_field_name("type_parameters") or node.child_by_field_name("parameters")
         if first is not None and first.start_byte not in taken:
             draft.scopes.append((first.start_byte, node.end_byte, "lambda"))
     draft.scopes.extend(
-        (node.start_byte, node.end_byte, "class") for node in found.get("class", ()) if node.start_byte not in taken
+        (node.start_byte, node.end_byte, "class") for node in captures.get("class", ()) if node.start_byte not in taken
     )
-    ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in found else {}
-    for node in found.get("generic", ()):
+    ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in captures else {}
+    for node in captures.get("generic", ()):
         if node.start_byte in ends:
             draft.scopes.append((node.start_byte, ends[node.start_byte], "block"))
 
 
-def _note_decorators(draft: Draft, found: dict[str, list[Node]]) -> None:
+def _note_decorators(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Add decorators, which TypeScript's grammar puts next to a method, and `declare`, which surrounds a definition."""
     before: dict[int, Node] = {}
-    for node in found.get("decorator", ()):
+    for node in captures.get("decorator", ()):
         match = _SPACE.match(draft.source.data, node.end_byte)
         before[match.end() if match else node.end_byte] = node
-    ambient = {node.named_children[0].start_byte: node for node in found.get("ambient", ()) if node.named_child_count}
+    ambient = {
+        node.named_children[0].start_byte: node for node in captures.get("ambient", ()) if node.named_child_count
+    }
     for d in draft.definitions if before or ambient else ():
         while d.start in before:
             node = before[d.start]
@@ -430,17 +432,17 @@ def _parameter(node: Node) -> Parameter:
 
 def bases(node: Node) -> tuple[str, ...]:
     """Return what a class or interface extends and implements, as written."""
-    found: list[str] = []
+    names: list[str] = []
     for child in node.named_children:
         if child.type == "extends_type_clause":
-            found.extend(trees.one_line(trees.text(c)) for c in child.named_children if c.type != "comment")
+            names.extend(trees.one_line(trees.text(c)) for c in child.named_children if c.type != "comment")
         elif child.type == "class_heritage":
             for part in child.named_children:
                 if part.type == "extends_clause":
                     words = "".join(trees.text(c) for c in part.named_children if c.type != "comment")
-                    found.append(trees.one_line(words))
+                    names.append(trees.one_line(words))
                 elif part.type == "implements_clause":
-                    found.extend(trees.one_line(trees.text(c)) for c in part.named_children if c.type != "comment")
+                    names.extend(trees.one_line(trees.text(c)) for c in part.named_children if c.type != "comment")
                 elif part.type != "comment":
-                    found.append(trees.one_line(trees.text(part)))
-    return tuple(found)
+                    names.append(trees.one_line(trees.text(part)))
+    return tuple(names)

@@ -150,7 +150,7 @@ def _commands(draft: Draft, resume: bool) -> tuple[list[Command], bool]:
     like a command.
     """
     data = draft.source.data
-    found: list[Command] = []
+    commands: list[Command] = []
     word: re.Match[bytes] | None = None  # possibly a command's name
     depth = 0
     for match in _TOKEN.finditer(data):
@@ -158,11 +158,11 @@ def _commands(draft: Draft, resume: bool) -> tuple[list[Command], bool]:
         if kind == "comment":
             draft.comments.append(match.span())
         elif depth and resume and kind == "word" and _starts_line(data, match.start()):
-            _unclosed(draft, found[-1], match.start())
+            _unclosed(draft, commands[-1], match.start())
             depth, word = 0, match
         elif depth == 0:
             if kind == "open" and word is not None:
-                found.append(Command(word[0].decode().lower(), word.start()))
+                commands.append(Command(word[0].decode().lower(), word.start()))
                 depth, word = 1, None
                 continue
             if word is not None or kind != "word":
@@ -174,12 +174,12 @@ def _commands(draft: Draft, resume: bool) -> tuple[list[Command], bool]:
             depth += 1
         elif kind == "close":
             depth -= 1
-            found[-1].end = match.end()
+            commands[-1].end = match.end()
         else:
-            found[-1].arguments.append(_argument(match, kind))
+            commands[-1].arguments.append(_argument(match, kind))
     if depth:
-        _unclosed(draft, found[-1], len(data))
-    return found, depth == 0
+        _unclosed(draft, commands[-1], len(data))
+    return commands, depth == 0
 
 
 def _starts_line(data: bytes, at: int) -> bool:

@@ -60,7 +60,7 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
     Comments and line joints are blanked out in the text, so that offsets still match.
     """
     sign = b"`" if _ESCAPE.match(data) else b"\\"
-    found: list[tuple[int, bytes, int]] = []
+    instructions: list[tuple[int, bytes, int]] = []
     text = bytearray()
     start = 0
     terminators: deque[bytes] = deque()  # terminators of the here-documents that follow
@@ -72,11 +72,11 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
             if words == terminators[0]:
                 terminators.popleft()
             if raw and not terminators:
-                found[-1] = (*found[-1][:2], match.end())
+                instructions[-1] = (*instructions[-1][:2], match.end())
             continue
         if words.startswith(b"#"):
             at = match.start() + raw.index(words)
-            if found or text or not _DIRECTIVE.match(words):
+            if instructions or text or not _DIRECTIVE.match(words):
                 comments.append((at, at + len(words)))
             text += b" " * len(raw) if text else b""
             continue
@@ -88,15 +88,15 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
             text += (bare[:-1] if words else b"").ljust(len(raw))
             continue
         text += raw
-        found.append((start, bytes(text), start + len(text)))
+        instructions.append((start, bytes(text), start + len(text)))
         if bytes(text.lstrip()[:4]).upper() in (b"RUN ", b"COPY", b"ADD "):
             terminators.extend(heredoc[2] for heredoc in _HEREDOC.finditer(text))
             if terminators and last_lines.get(terminators[-1], -1) < match.end():
                 terminators.clear()  # a bit shift, or a here-document without an end
         text = bytearray()
     if text.strip():
-        found.append((start, bytes(text), start + len(text)))
-    return found
+        instructions.append((start, bytes(text), start + len(text)))
+    return instructions
 
 
 def _last_lines(data: bytes) -> dict[bytes, int]:
@@ -106,11 +106,11 @@ def _last_lines(data: bytes) -> dict[bytes, int]:
     """
     if b"<<" not in data:
         return {}
-    found, at = {}, 0
+    offsets, at = {}, 0
     for line in data.split(b"\n"):
-        found[line.lstrip(b"\t").removesuffix(b"\r")] = at
+        offsets[line.lstrip(b"\t").removesuffix(b"\r")] = at
         at += len(line) + 1
-    return found
+    return offsets
 
 
 @dataclass(slots=True)

@@ -171,7 +171,7 @@ _DIRECTIVE_SIGNS = (b"//go:", b"//export ")
 
 def _parameters(node: Node) -> tuple[Parameter, ...]:
     listed = node.child_by_field_name("parameters")
-    found: list[Parameter] = []
+    parameters: list[Parameter] = []
     for child in listed.named_children if listed is not None else ():
         if child.type not in ("parameter_declaration", "variadic_parameter_declaration"):
             continue
@@ -179,10 +179,10 @@ def _parameters(node: Node) -> tuple[Parameter, ...]:
         kind = child.child_by_field_name("type")
         annotation = trees.one_line(trees.text(kind)) if kind is not None else ""
         names = [n for n in child.children_by_field_name("name") if n.is_named]
-        found.extend(Parameter(trees.text(name), star, annotation) for name in names)
+        parameters.extend(Parameter(trees.text(name), star, annotation) for name in names)
         if not names:
-            found.append(Parameter("", star, annotation))
-    return tuple(found)
+            parameters.append(Parameter("", star, annotation))
+    return tuple(parameters)
 
 
 def _embedded(body: Node, kind: str) -> tuple[str, ...]:
@@ -314,20 +314,20 @@ def _note_constraint(draft: Draft) -> None:
 
 def read(source: Source) -> Draft:
     """Parse one Go file into a `Draft`."""
-    draft, _, found = trees.read(source, GRAMMAR)
+    draft, _, captures = trees.read(source, GRAMMAR)
     data = source.data
     draft.forget([at for at, end in draft.ends.items() if end - at == 1 and data[at] == 95])  # the blank identifier
     draft.definitions = [d for d in draft.definitions if d.name != "_"]
-    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
-    ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in found else {}
-    for node in found.get("generic", ()):
+    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in captures.get("lambda", ()))
+    ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in captures else {}
+    for node in captures.get("generic", ()):
         draft.scopes.append((node.start_byte, ends.get(node.start_byte, node.end_byte), "block"))
-    _note_imports(draft, found.get("import.spec", []))
+    _note_imports(draft, captures.get("import.spec", []))
     _note_directives(draft)
     _note_examples(draft)
     _note_constraint(draft)
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
-    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(captures))
     return draft

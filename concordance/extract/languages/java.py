@@ -35,14 +35,14 @@ _BUILDS = ("pom.xml", "build.gradle", "build.gradle.kts")
 
 
 def _tests(facts: FileFacts, path: str) -> list[int]:
-    found = []
+    tests = []
     for place, symbol in enumerate(facts.symbols):
         if symbol.kind == Kind.METHOD and symbol.parent >= 0:
             bases = facts.symbols[symbol.parent].bases
             old = symbol.name.startswith("test") and any("TestCase" in base for base in bases)
             if old or any(map(_TEST.match, symbol.modifiers)):
-                found.append(place)
-    return found
+                tests.append(place)
+    return tests
 
 
 def _all_tests(files: RunnerFiles) -> str:
@@ -206,27 +206,27 @@ def _modifiers(node: Node) -> tuple[tuple[str, ...], int]:
 
 def _parameters(node: Node) -> tuple[Parameter, ...]:
     listed = node.child_by_field_name("parameters")
-    found = []
+    parameters = []
     for child in listed.named_children if listed is not None else ():
         if child.type == "formal_parameter":
             name, kind = child.child_by_field_name("name"), child.child_by_field_name("type")
             if name is not None and kind is not None:
-                found.append(Parameter(trees.text(name), "", trees.one_line(trees.text(kind))))
+                parameters.append(Parameter(trees.text(name), "", trees.one_line(trees.text(kind))))
         elif child.type == "spread_parameter":
             parts = [c for c in child.named_children if c.type not in ("modifiers", *_COMMENTS)]
             if len(parts) > 1:
-                found.append(Parameter(trees.text(parts[-1]), "*", trees.one_line(trees.text(parts[0]))))
-    return tuple(found)
+                parameters.append(Parameter(trees.text(parts[-1]), "*", trees.one_line(trees.text(parts[0]))))
+    return tuple(parameters)
 
 
 def _bases(node: Node) -> tuple[str, ...]:
-    found: list[str] = []
+    names: list[str] = []
     for child in node.named_children:
         if child.type == "superclass":
-            found.extend(trees.one_line(trees.text(c)) for c in child.named_children)
+            names.extend(trees.one_line(trees.text(c)) for c in child.named_children)
         elif child.type in ("super_interfaces", "extends_interfaces"):
-            found.extend(trees.one_line(trees.text(c)) for row in child.named_children for c in row.named_children)
-    return tuple(found)
+            names.extend(trees.one_line(trees.text(c)) for row in child.named_children for c in row.named_children)
+    return tuple(names)
 
 
 def _describe_value(source: Source, node: Node, definition: Definition) -> None:
@@ -331,28 +331,28 @@ class JavaValueSyntax(ValueSyntax):
 
     def argument_counts(self) -> dict[int, int]:
         """Return the number of arguments plus one of each call of a method."""
-        found = {}
+        counts = {}
         for node in self._calls.values():
             name, given = node.child_by_field_name("name"), node.child_by_field_name("arguments")
             if name is not None and given is not None:
-                found[name.start_byte] = 1 + sum(child.type not in _COMMENTS for child in given.named_children)
-        return found
+                counts[name.start_byte] = 1 + sum(child.type not in _COMMENTS for child in given.named_children)
+        return counts
 
 
 def read(source: Source) -> Draft:
     """Parse one Java file into a `Draft`."""
-    draft, _, found = trees.read(source, GRAMMAR)
-    draft.forget(node.start_byte for what in ("label", "nothing") for node in found.get(what, ()))
-    draft.add_names(((node.start_byte, node.end_byte) for node in found.get("permitted", ())), Role.TYPE)
-    draft.methods.update(node.start_byte for node in found.get("method", ()))
+    draft, _, captures = trees.read(source, GRAMMAR)
+    draft.forget(node.start_byte for what in ("label", "nothing") for node in captures.get(what, ()))
+    draft.add_names(((node.start_byte, node.end_byte) for node in captures.get("permitted", ())), Role.TYPE)
+    draft.methods.update(node.start_byte for node in captures.get("method", ()))
     # A generic method's scope starts at its type parameters, which precede its name; but the name belongs to the class.
-    draft.holes.extend((node.start_byte, node.end_byte) for node in found.get("generic", ()))
-    bodies = {node.start_byte for node in found.get("body", ())}
+    draft.holes.extend((node.start_byte, node.end_byte) for node in captures.get("generic", ()))
+    bodies = {node.start_byte for node in captures.get("body", ())}
     draft.scopes.extend(
-        (node.start_byte, node.end_byte, "block") for node in found.get("block", ()) if node.start_byte not in bodies
+        (node.start_byte, node.end_byte, "block") for node in captures.get("block", ()) if node.start_byte not in bodies
     )
-    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
-    _note_imports(draft, found.get("import.declaration", []))
+    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in captures.get("lambda", ()))
+    _note_imports(draft, captures.get("import.declaration", []))
     _note_nesting(draft)
-    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=JavaValueSyntax(found))
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=JavaValueSyntax(captures))
     return draft

@@ -39,11 +39,13 @@ _SHAPES = {"object": "mapping", "array": "sequence"}
 
 def read(source: Source) -> Draft:
     """Parse one JSON file into a `Draft`."""
-    draft, tree, found = trees.read(source, GRAMMAR)
-    parts = [part for node in found.get("pair", ()) if (part := _pair(node)) is not None]
-    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
-    items = found.get("item", [])
-    top = found.get("top", [])
+    draft, tree, captures = trees.read(source, GRAMMAR)
+    parts = [part for node in captures.get("pair", ()) if (part := _pair(node)) is not None]
+    parts.extend(
+        keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in captures.get("sequence", ())
+    )
+    items = captures.get("item", [])
+    top = captures.get("top", [])
     if len(top) > 1:
         parts.append(keyed.KeyedPart(0, tree.root_node.end_byte, keyed.SEQUENCE))
         items = items + top

@@ -250,8 +250,8 @@ class _Reading:
             self.rule.append(target)
 
     def _uses(self, at: int, raw: bytes) -> None:
-        found = [(m.span(1), Role.CALL) if m[1] else (m.span(2), Role.READ) for m in _USE.finditer(raw)]
-        for (start, end), role in found:
+        uses = [(m.span(1), Role.CALL) if m[1] else (m.span(2), Role.READ) for m in _USE.finditer(raw)]
+        for (start, end), role in uses:
             self.draft.add_names([(at + start, at + end)], role)
 
     def _condition(self) -> str:

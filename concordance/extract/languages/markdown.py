@@ -70,17 +70,17 @@ def read(source: Source) -> Draft:
     """Parse one Markdown file into a `Draft`."""
     draft = Draft(source)
     lines = _LINE_END.split(source.text)
-    found = split_blocks(lines)
-    headings = [_heading(source, lines, block) for block in found if block.kind == "heading"]
+    blocks = split_blocks(lines)
+    headings = [_heading(source, lines, block) for block in blocks if block.kind == "heading"]
     add_headings(draft, headings)
-    for heading, block in zip(headings, (b for b in found if b.kind == "heading"), strict=True):
+    for heading, block in zip(headings, (b for b in blocks if b.kind == "heading"), strict=True):
         draft.prose.append((block.first + 1, heading.name))
         name, column, _ = _explicit_id(lines[block.first]) if block.first == block.last else ("", 0, 0)
         if name:
             at = heading.start + byte_length(lines[block.first][:column])
             draft.define(Kind.LABEL, name, at, at, at + byte_length(name))
     directives = Directives(draft, lines)
-    for block in found:
+    for block in blocks:
         if block.kind == "code" and block.text.startswith("{"):
             directives.read(block.first, block.last)
         start, end = source.line_bytes[block.first], _end(source, block.last)
@@ -92,7 +92,7 @@ def read(source: Source) -> Draft:
             _inline(draft, place, text, raw=block.kind == "html")
             if block.kind == "prose":
                 draft.prose.append((block.first + 1, text))
-    opening = opening_paragraph(_block_text(lines, block) for block in found if block.kind == "prose")
+    opening = opening_paragraph(_block_text(lines, block) for block in blocks if block.kind == "prose")
     draft.doc = _without_references(opening, source.text)
     return draft
 

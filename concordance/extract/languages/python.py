@@ -58,8 +58,8 @@ _SCRIPTS = (("runtests.py", "python {}"), ("manage.py", "python {} test"))
 def _tests(facts: FileFacts, path: str) -> list[int]:
     symbols = facts.symbols
     extended = {base.rpartition(".")[2] for symbol in symbols for base in symbol.bases}
-    found = [place for place, symbol in enumerate(symbols) if _is_test(symbol, symbols, extended)]
-    return found if _is_collected(facts, path) else [place for place in found if symbols[place].kind == Kind.METHOD]
+    tests = [place for place, symbol in enumerate(symbols) if _is_test(symbol, symbols, extended)]
+    return tests if _is_collected(facts, path) else [place for place in tests if symbols[place].kind == Kind.METHOD]
 
 
 def _is_test(symbol: Symbol, symbols: tuple[Symbol, ...], extended: Collection[str]) -> bool:
@@ -111,9 +111,9 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     if has_pytest:
         return with_pytest
     for script, started in _SCRIPTS:
-        for found in files.nearest(path, script):
-            inside = path[len(found) - len(script) :]
-            return lambda name: f"{started.format(found)} {_dotted(inside, name)}"
+        for config in files.nearest(path, script):
+            inside = path[len(config) - len(script) :]
+            return lambda name: f"{started.format(config)} {_dotted(inside, name)}"
     if re.search(rb"^\s*(?:import|from) unittest\b", text[:_HEAD], re.M):
         return lambda name: f"python -m unittest {_dotted(path, name)}"
     return None
@@ -146,7 +146,7 @@ def _has_pytest(files: RunnerFiles, path: str) -> bool:
 
 def _is_configured(files: RunnerFiles, path: str) -> bool:
     """True if pytest is configured for a file."""
-    return any(word in files.text(found) for name, word in _PYTEST_FILES for found in files.nearest(path, name))
+    return any(word in files.text(config) for name, word in _PYTEST_FILES for config in files.nearest(path, name))
 
 
 def _dotted(path: str, name: str) -> str:
@@ -263,15 +263,15 @@ def read(source: Source) -> Draft:
     tools = trees.compile_grammar(GRAMMAR)
     draft = Draft(source)
     tree = _tree(tools, draft)
-    found = trees.captures(tools.names, tree.root_node)
-    draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
-    occurrences.add_names(draft, found)
-    occurrences.add_imports(draft, found)
-    definitions.add_definitions(draft, tree.root_node, found)
+    captures = trees.captures(tools.names, tree.root_node)
+    draft.comments.extend((node.start_byte, node.end_byte) for node in captures.get("comment", ()))
+    occurrences.add_names(draft, captures)
+    occurrences.add_imports(draft, captures)
+    definitions.add_definitions(draft, tree.root_node, captures)
     occurrences.normalise_names(draft)
-    draft.branches = [node.start_byte for node in found.get("branch", ())]
+    draft.branches = [node.start_byte for node in captures.get("branch", ())]
     draft.root = tree.root_node
-    draft.build_flow = partial(flow.build_python_flow, root=tree.root_node, found=found)
+    draft.build_flow = partial(flow.build_python_flow, root=tree.root_node, captures=captures)
     return draft
 
 

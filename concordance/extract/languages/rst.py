@@ -348,25 +348,25 @@ class _Reader:
 
     def _content(self, first: int, indent: int) -> str:
         """Return the text under a directive, up to the first explicit markup in it."""
-        found: list[str] = []
+        content: list[str] = []
         for at in range(first, len(self.lines)):
             line = self.lines[at]
             if (line and self.indents[at] <= indent) or _EXPLICIT.match(line.lstrip()):
                 break
-            found.append(line)
-        margin = min((len(line) - len(line.lstrip()) for line in found if line), default=0)
-        return "\n".join(line[margin:] for line in found).strip()
+            content.append(line)
+        margin = min((len(line) - len(line.lstrip()) for line in content if line), default=0)
+        return "\n".join(line[margin:] for line in content).strip()
 
     def _options(self, indent: int) -> dict[str, tuple[int, str]]:
         """Read the options under a directive: for each name, its line and value."""
-        found = {}
+        options = {}
         while self.at < len(self.lines) and self.indents[self.at] > indent:
             option = _OPTION.match(self.lines[self.at].strip())
             if option is None:
                 break
-            found[option[1]] = (self.at, option[2])
+            options[option[1]] = (self.at, option[2])
             self.at += 1
-        return found
+        return options
 
     def _entries(self, name: str, indent: int) -> None:
         """Import each entry that a directive lists, one per line."""

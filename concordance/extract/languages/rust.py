@@ -96,31 +96,31 @@ def _describe_type(source: Source, node: Node, definition: Definition) -> None:
 
 def _parameters(node: Node) -> tuple[Parameter, ...]:
     listed = node.child_by_field_name("parameters")
-    found = []
+    parameters = []
     for child in listed.named_children if listed is not None else ():
         if child.type == "self_parameter":
             words = trees.one_line(trees.text(child))
-            found.append(Parameter("self", "", words if words != "self" else ""))
+            parameters.append(Parameter("self", "", words if words != "self" else ""))
         elif child.type == "parameter":
             name, kind = child.child_by_field_name("pattern"), child.child_by_field_name("type")
             annotation = trees.one_line(trees.text(kind)) if kind is not None else ""
-            found.append(Parameter(trees.one_line(trees.text(name)) if name is not None else "", "", annotation))
+            parameters.append(Parameter(trees.one_line(trees.text(name)) if name is not None else "", "", annotation))
         elif child.type == "variadic_parameter":
-            found.append(Parameter("...", ""))
-    return tuple(found)
+            parameters.append(Parameter("...", ""))
+    return tuple(parameters)
 
 
 class Attributes:
     """The attributes and documentation comments of a file, looked up by the item that follows them."""
 
-    def __init__(self, draft: Draft, found: dict[str, list[Node]]) -> None:
+    def __init__(self, draft: Draft, captures: dict[str, list[Node]]) -> None:
         self.draft = draft
         self.source = draft.source
-        self._outer = {node.start_byte for node in found.get("outer", ())}
+        self._outer = {node.start_byte for node in captures.get("outer", ())}
         self._before: dict[int, tuple[int, int, bool]] = {}  # by the next item's start: start, end, is attribute
         for start, end in draft.comments:
             self._chain(start, end, False)
-        for node in found.get("attribute", ()):
+        for node in captures.get("attribute", ()):
             self._chain(node.start_byte, node.end_byte, True)
 
     def _chain(self, start: int, end: int, attribute: bool) -> None:
@@ -161,11 +161,13 @@ class Attributes:
             d.public = d.public or (d.kind == Kind.MACRO and any(w.startswith("macro_export") for w in attributes))
             d.doc = _document(documents) or d.doc
 
-    def note_file(self, found: dict[str, list[Node]]) -> None:
+    def note_file(self, captures: dict[str, list[Node]]) -> None:
         """Add inner documentation (`//!`, `#![doc = …]`) to the definition or file that contains it."""
         data = self.draft.source.data
         docs: dict[int, list[str]] = {}
-        nodes = sorted([*found.get("inner", ()), *found.get("attribute.inner", ())], key=lambda node: node.start_byte)
+        nodes = sorted(
+            [*captures.get("inner", ()), *captures.get("attribute.inner", ())], key=lambda node: node.start_byte
+        )
         definitions = sorted(self.draft.definitions, key=lambda d: (d.start, -d.end))
         spans = [(0, len(data) + 1, -1), *((d.start, d.end, place) for place, d in enumerate(definitions))]
         places = innermost([node.start_byte for node in nodes], spans)
@@ -190,7 +192,7 @@ def _document(parts: list[str]) -> str:
     return "\n".join(strip_markers(part) for part in parts) if block else strip_markers("\n".join(parts))
 
 
-def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> list[tuple[int, int, str]]:
+def note_members(draft: Draft, captures: dict[str, list[Node]], attributes: Attributes) -> list[tuple[int, int, str]]:
     """Assign `impl` members to their type, and mark foreign items as declarations.
 
     Return the extents of `impl` blocks that have a condition, with the condition.
@@ -198,7 +200,7 @@ def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attribu
     places = {d.at: d for d in draft.definitions}
     types = {d.name: d for d in draft.definitions if d.kind in (Kind.STRUCT, Kind.ENUM, Kind.UNION, Kind.TYPE)}
     around: list[tuple[int, int, str]] = []
-    for node in found.get("impl", ()):
+    for node in captures.get("impl", ()):
         owner, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
         name = trees.one_line(trees.text(type_name(owner))) if owner is not None else ""
         base = trees.one_line(trees.text(trait)) if trait is not None else ""
@@ -213,10 +215,10 @@ def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attribu
             if base:
                 d.modifiers += (f"impl {base}",)
                 d.public = True
-    for node in found.get("foreign", ()):
+    for node in captures.get("foreign", ()):
         for d in _items(node, places):
             d.declaration = True
-    for node in found.get("tuple", ()):
+    for node in captures.get("tuple", ()):
         _note_tuple(draft, node)
     return around
 
@@ -265,18 +267,18 @@ def note_nesting(draft: Draft, around: list[tuple[int, int, str]]) -> None:
 _FILE_CONDITION = re.compile(rb"^#!\[(cfg\(.*\))\]", re.M)
 
 
-def note_uses(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> None:
+def note_uses(draft: Draft, captures: dict[str, list[Node]], attributes: Attributes) -> None:
     """Record imports: each leaf of a use tree, `extern crate`, and `mod name;`, which includes a file."""
     written = (d for d in draft.definitions if d.kind == Kind.NAMESPACE and not d.declaration)
     modules = sorted((d.start, d.end, d.name) for d in written)
-    for node in found.get("use", ()):
+    for node in captures.get("use", ()):
         tree = node.child_by_field_name("argument")
         if tree is not None:
             exported = any(c.type == "visibility_modifier" for c in node.children)
             around = [name for start, end, name in modules if start <= node.start_byte < end]
             form = INLINE_MODULE + "::".join(around) if around else "export" if exported else ""
             _note_tree(draft, tree, form, attributes.condition(node.start_byte))
-    for node in found.get("crate", ()):
+    for node in captures.get("crate", ()):
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         if name is not None:
             other = trees.text(alias) if alias is not None else ""
@@ -544,25 +546,25 @@ GRAMMAR = trees.Grammar("tree_sitter_rust", DEFINITIONS, NAMES, describe=describ
 
 def read(source: Source) -> Draft:
     """Parse one Rust file into a `Draft`."""
-    draft, _, found = trees.read(source, GRAMMAR, macros.parse_macro_arguments(source, GRAMMAR))
+    draft, _, captures = trees.read(source, GRAMMAR, macros.parse_macro_arguments(source, GRAMMAR))
     draft.definitions = [d for d in draft.definitions if d.name != "_"]  # `const _: () = …` defines no name
-    macros.note_made_tests(draft, found)
-    _note_names(draft, found)
-    _note_scopes(draft, found)
-    attributes = Attributes(draft, found)
-    attributes.note_file(found)
+    macros.note_made_tests(draft, captures)
+    _note_names(draft, captures)
+    _note_scopes(draft, captures)
+    attributes = Attributes(draft, captures)
+    attributes.note_file(captures)
     attributes.note_definitions(draft.definitions)
-    around = note_members(draft, found, attributes)
+    around = note_members(draft, captures, attributes)
     note_nesting(draft, around)
-    note_uses(draft, found, attributes)
-    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=RustValueSyntax(found))
+    note_uses(draft, captures, attributes)
+    draft.build_flow = partial(typed_flow.build_typed_flow, syntax=RustValueSyntax(captures))
     return draft
 
 
-def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
+def _note_names(draft: Draft, captures: dict[str, list[Node]]) -> None:
     data = draft.source.data
     write, read_ = ROLE_CODES[Role.WRITE], ROLE_CODES[Role.READ]
-    for node in found.get("pattern", ()):
+    for node in captures.get("pattern", ()):
         start, end = node.start_byte, node.end_byte
         draft.ends[start] = end
         # By Rust's naming conventions, a capitalised name in a pattern is a constant or a variant, not a new binding.
@@ -571,20 +573,20 @@ def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
         else:
             draft.roles[start] = write
             draft.bound.add(start)
-    draft.forget(node.start_byte for node in found.get("nothing", ()))
-    macros.note_tokens(draft, found)
+    draft.forget(node.start_byte for node in captures.get("nothing", ()))
+    macros.note_tokens(draft, captures)
     draft.forget([at for at, end in draft.ends.items() if end - at == 4 and data[at:end] == b"Self"])
 
 
-def _note_shadowing(draft: Draft, found: dict[str, list[Node]]) -> None:
+def _note_shadowing(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Open a scope where a name is bound again: from its pattern to the end of the block, but for its value.
 
     Without this, `let x = f(x)?;` would be one variable with two values.
     """
-    patterns = sorted((node.start_byte, node.end_byte) for node in found.get("pattern", ()))
+    patterns = sorted((node.start_byte, node.end_byte) for node in captures.get("pattern", ()))
     data = draft.source.data
     bound: dict[int, set[bytes]] = {}  # the names that are bound so far, by the block's start
-    for node in found.get("value.let", ()):
+    for node in captures.get("value.let", ()):
         pattern, value, block = node.child_by_field_name("pattern"), node.child_by_field_name("value"), node.parent
         if pattern is None or value is None or block is None:
             continue
@@ -603,16 +605,16 @@ def _note_shadowing(draft: Draft, found: dict[str, list[Node]]) -> None:
         before |= names
 
 
-def _note_scopes(draft: Draft, found: dict[str, list[Node]]) -> None:
-    bodies = {node.start_byte for node in found.get("body", ())}
+def _note_scopes(draft: Draft, captures: dict[str, list[Node]]) -> None:
+    bodies = {node.start_byte for node in captures.get("body", ())}
     draft.scopes.extend(
-        (node.start_byte, node.end_byte, "block") for node in found.get("block", ()) if node.start_byte not in bodies
+        (node.start_byte, node.end_byte, "block") for node in captures.get("block", ()) if node.start_byte not in bodies
     )
-    draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in found.get("impl", ()))
-    _note_shadowing(draft, found)
-    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
+    draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in captures.get("impl", ()))
+    _note_shadowing(draft, captures)
+    draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in captures.get("lambda", ()))
     ends: dict[int, Definition] = {d.at + len(d.name.encode()): d for d in draft.definitions}
-    for node in found.get("generic", ()):
+    for node in captures.get("generic", ()):
         owner = ends.get(node.start_byte)
         if owner is not None:
             draft.scopes.append((node.start_byte, owner.end, "block"))

@@ -96,7 +96,7 @@ def read(source: Source) -> Draft:
         draft = Draft(source)
         draft.problem(0, len(source.data), TOO_DEEP)
         return draft
-    draft, _, found = trees.read(plain, GRAMMAR, tree)
+    draft, _, captures = trees.read(plain, GRAMMAR, tree)
     draft.source = source
     draft.comments = [span for span in draft.comments if span[0] or not source.data.startswith(b"#!")]
     draft.forget([at for at, end in draft.ends.items() if end == at + 1 and source.data[at] in b".:["])
@@ -106,10 +106,10 @@ def read(source: Source) -> Draft:
             begin, end = tests[at]
             definition.at, definition.name, definition.modifiers = begin, source.slice(begin, end), ("@test",)
             definition.signature = trees.one_line(source.slice(definition.start, end + 1))
-    for node in (*found.get("import.path", ()), *(found.get("import.load", ()) if tests else ())):
+    for node in (*captures.get("import.path", ()), *(captures.get("import.load", ()) if tests else ())):
         draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
-    _variables(draft, found)
-    _conditions(draft, found.get("condition", []))
+    _variables(draft, captures)
+    _conditions(draft, captures.get("condition", []))
     draft.build_flow = typed_flow.build_typed_flow
     return draft
 
@@ -156,12 +156,12 @@ def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:
     return plain, tests
 
 
-def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
-    assignments = sorted(found.get("assignment", ()), key=lambda n: n.start_byte)
+def _variables(draft: Draft, captures: dict[str, list[Node]]) -> None:
+    assignments = sorted(captures.get("assignment", ()), key=lambda n: n.start_byte)
     inside = _innermost_spans(draft, [(d.start, d.end) for d in draft.definitions], [n.start_byte for n in assignments])
-    passing = {node.start_byte for node in found.get("prefix", ())}
+    passing = {node.start_byte for node in captures.get("prefix", ())}
     declared: dict[int, Node] = {}
-    for node in found.get("declaration", ()):
+    for node in captures.get("declaration", ()):
         for child in node.named_children:
             if child.type in ("variable_assignment", "variable_name"):
                 declared[child.start_byte] = node

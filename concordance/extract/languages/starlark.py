@@ -93,7 +93,7 @@ def _describe(source: Source, node: Node, definition: Definition) -> None:
 
 
 def _parameters(node: Node | None) -> tuple[Parameter, ...]:
-    found: list[Parameter] = []
+    parameters: list[Parameter] = []
     named_only = False
     for child in node.named_children if node is not None else ():
         name = child.child_by_field_name("name") or child
@@ -107,8 +107,8 @@ def _parameters(node: Node | None) -> tuple[Parameter, ...]:
         kind = star or ("keyword-only" if named_only else "positional")
         named_only = named_only or star == "*"
         words = trees.one_line(trees.text(default)) if default is not None else ""
-        found.append(Parameter(trees.text(name).lstrip("*"), kind, "", words))
-    return tuple(found)
+        parameters.append(Parameter(trees.text(name).lstrip("*"), kind, "", words))
+    return tuple(parameters)
 
 
 def _docstring(body: Node | None) -> str:
@@ -125,14 +125,14 @@ GRAMMAR = trees.Grammar("tree_sitter_starlark", DEFINITIONS, NAMES, describe=_de
 
 def read(source: Source) -> Draft:
     """Parse one Starlark file into a `Draft`."""
-    draft, tree, found = trees.read(source, GRAMMAR)
+    draft, tree, captures = trees.read(source, GRAMMAR)
     draft.doc = _docstring(tree.root_node)
-    keys = found.get("key", ())  # a parameter of the called function, never a name of this file
+    keys = captures.get("key", ())  # a parameter of the called function, never a name of this file
     draft.members.update(node.start_byte for node in keys)
     draft.add_names(((node.start_byte, node.end_byte) for node in keys), Role.MENTION)
-    draft.scopes.extend((n.start_byte, n.end_byte, "comprehension") for n in found.get("comprehension", ()))
-    draft.add_names(((node.start_byte + 1, node.end_byte) for node in found.get("label", ())), Role.READ)
-    for node in found.get("load", ()):
+    draft.scopes.extend((n.start_byte, n.end_byte, "comprehension") for n in captures.get("comprehension", ()))
+    draft.add_names(((node.start_byte + 1, node.end_byte) for node in captures.get("label", ())), Role.READ)
+    for node in captures.get("load", ()):
         _load(draft, node)
     draft.build_flow = typed_flow.build_typed_flow
     return draft

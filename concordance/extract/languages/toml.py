@@ -52,18 +52,21 @@ def read(source: Source) -> Draft:
         draft = Draft(source)
         draft.problem(0, len(source.data), NOT_READ)
         return draft
-    draft, _, found = trees.read(source, GRAMMAR)
+    draft, _, captures = trees.read(source, GRAMMAR)
     dotted: dict[int, tuple[str, ...]] = {}
-    parts = [part for node in found.get("pair", ()) if (part := _pair(draft, node, dotted)) is not None]
-    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
+    parts = [part for node in captures.get("pair", ()) if (part := _pair(draft, node, dotted)) is not None]
     parts.extend(
-        keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in found.get("item", ())
+        keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in captures.get("sequence", ())
+    )
+    parts.extend(
+        keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping")
+        for node in captures.get("item", ())
     )
     keyed.define_keys(draft, parts)
     for definition in draft.definitions:
         definition.within += dotted.get(definition.at, ())
     tables = _Tables(draft)
-    for node in sorted(found.get("table", ()), key=lambda n: n.start_byte):
+    for node in sorted(captures.get("table", ()), key=lambda n: n.start_byte):
         tables.enter(node)
     tables.finish()
     return draft
@@ -88,16 +91,16 @@ def _is_valid(text: str) -> bool:
 
 def _key_parts(draft: Draft, node: Node) -> list[tuple[int, int]]:
     """Return the extents of a key's parts, without quotes, and record all but the last as mentions."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     pending = [node]
     while pending:
         part = pending.pop()
         if part.type == "dotted_key":
             pending.extend(reversed(part.named_children))
         elif part.type in _KEYS:
-            found.append(keyed.strip_quotes(draft.source, part.start_byte, part.end_byte))
-    draft.add_names(found[:-1], Role.MENTION)
-    return found
+            ranges.append(keyed.strip_quotes(draft.source, part.start_byte, part.end_byte))
+    draft.add_names(ranges[:-1], Role.MENTION)
+    return ranges
 
 
 def _pair(draft: Draft, node: Node, dotted: dict[int, tuple[str, ...]]) -> keyed.KeyedPart | None:

@@ -73,15 +73,17 @@ _LINE_END = re.compile(rb"[\r\n]|\Z")
 
 def read(source: Source) -> Draft:
     """Parse one YAML file into a `Draft`."""
-    draft, found = _parse(source)
-    parts = [_pair(source, node) for node in found.get("pair", ())]
+    draft, captures = _parse(source)
+    parts = [_pair(source, node) for node in captures.get("pair", ())]
     parts = [part for part in parts if part.key[0] < part.key[1]]
-    parts.extend(_key_without_value(source, node) for node in found.get("bare", ()))
-    parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
-    items = found.get("item", ())
+    parts.extend(_key_without_value(source, node) for node in captures.get("bare", ()))
+    parts.extend(
+        keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in captures.get("sequence", ())
+    )
+    items = captures.get("item", ())
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
     outline = keyed.define_keys(draft, parts)
-    for node, name in zip(found.get("anchor", ()), found.get("anchor.name", ()), strict=True):
+    for node, name in zip(captures.get("anchor", ()), captures.get("anchor.name", ()), strict=True):
         draft.define(
             Kind.LABEL, trees.text(name), name.start_byte, node.start_byte, node.end_byte, signature=trees.text(node)
         )
@@ -103,9 +105,9 @@ def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
             tree = filled
             draft.blanked_bytes = blanked
     trees.note_errors(draft, tree, tools.errors)
-    found = _captures(tree)
-    trees.note_names(draft, {name: nodes for name, nodes in found.items() if name in (Role.READ, "comment")})
-    return draft, found
+    captures = _captures(tree)
+    trees.note_names(draft, {name: nodes for name, nodes in captures.items() if name in (Role.READ, "comment")})
+    return draft, captures
 
 
 def _captures(tree: Tree) -> dict[str, list[Node]]:
@@ -116,11 +118,11 @@ def _captures(tree: Tree) -> dict[str, list[Node]]:
     root = tree.root_node
     if root.child_count < _MANY_DOCUMENTS:
         return trees.captures(trees.compile_grammar(GRAMMAR).names, root)
-    found: dict[str, list[Node]] = {}
+    captures: dict[str, list[Node]] = {}
     for document in root.children:
         for name, nodes in trees.captures(trees.compile_grammar(GRAMMAR).names, document).items():
-            found.setdefault(name, []).extend(nodes)
-    return found
+            captures.setdefault(name, []).extend(nodes)
+    return captures
 
 
 def _depth(data: bytes) -> int:
@@ -188,8 +190,8 @@ def _error_bytes(tree: Tree) -> int:
     """Return the number of bytes that the parser could not make sense of."""
     if not tree.root_node.has_error:
         return 0
-    found = trees.captures(trees.compile_grammar(GRAMMAR).errors, tree.root_node)
-    return sum(node.end_byte - node.start_byte + 1 for nodes in found.values() for node in nodes)
+    captures = trees.captures(trees.compile_grammar(GRAMMAR).errors, tree.root_node)
+    return sum(node.end_byte - node.start_byte + 1 for nodes in captures.values() for node in nodes)
 
 
 def _pair(source: Source, node: Node) -> keyed.KeyedPart:

@@ -181,7 +181,7 @@ def parametrised_tests(file: PatternContext) -> Iterator[Place]:
 def fixtures(file: PatternContext) -> Iterator[Place]:
     for place, symbol, name in file.decorated:
         if name in ("pytest.fixture", "fixture", "pytest_asyncio.fixture", "pytest.yield_fixture"):
-            scope = next((found[1] for one in symbol.modifiers if (found := re.search(r"scope=[\"'](\w+)", one))), "")
+            scope = next((match[1] for one in symbol.modifiers if (match := re.search(r"scope=[\"'](\w+)", one))), "")
             yield file.symbol(place, scope)
 
 

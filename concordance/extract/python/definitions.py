@@ -35,21 +35,21 @@ _TYPING = re.compile(
 )
 
 
-def add_definitions(draft: Draft, root: Node, found: Captures) -> None:
+def add_definitions(draft: Draft, root: Node, captures: Captures) -> None:
     """Add all definitions of a module."""
-    around = {child.start_byte: node for node in found.get("decorated", ()) for child in node.named_children[-1:]}
+    around = {child.start_byte: node for node in captures.get("decorated", ()) for child in node.named_children[-1:]}
     draft.doc = docstring(draft, root) or _assigned_docstring(draft, root)
     comments = {end: start for start, end in draft.comments}
-    for node in found.get("class", ()):
+    for node in captures.get("class", ()):
         _class(draft, node, around.get(node.start_byte), _end(draft, node, comments))
-    for node in found.get("function", ()):
+    for node in captures.get("function", ()):
         _function(draft, node, around.get(node.start_byte), _end(draft, node, comments))
-    for node in filter(is_alias, found.get("alias", ())):
+    for node in filter(is_alias, captures.get("alias", ())):
         _alias(draft, node)
     draft.definitions.sort(key=lambda d: (d.start, -d.end))
     _place(draft)
-    _variables(draft, found)
-    _exports(draft, found)
+    _variables(draft, captures)
+    _exports(draft, captures)
     _publish(draft)
 
 
@@ -195,11 +195,11 @@ def _bind_type_parameters(draft: Draft, generic: Node) -> None:
 
 def _parameters(draft: Draft, node: Node, holes: bool) -> tuple[Parameter, ...]:
     named = {child.start_byte: name for child, name in bind_parameters(draft, node)}
-    found: list[Parameter] = []
+    parameters: list[Parameter] = []
     kind = "positional"
     for child in node.named_children:
         if child.type == "positional_separator":
-            found = [p._replace(kind="positional-only") for p in found]
+            parameters = [p._replace(kind="positional-only") for p in parameters]
             continue
         if child.type == "keyword_separator":
             kind = "keyword-only"
@@ -211,7 +211,7 @@ def _parameters(draft: Draft, node: Node, holes: bool) -> tuple[Parameter, ...]:
         if annotation is not None and holes:
             draft.holes.append((annotation.start_byte, annotation.end_byte))
         star = {"*": "*", "**": "**"}.get(draft.source.slice(child.start_byte, name.start_byte).strip(), "")
-        found.append(
+        parameters.append(
             Parameter(
                 text(name),
                 star or kind,
@@ -221,7 +221,7 @@ def _parameters(draft: Draft, node: Node, holes: bool) -> tuple[Parameter, ...]:
         )
         if star == "*":
             kind = "keyword-only"
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _format_parameters(parameters: tuple[Parameter, ...]) -> str:
@@ -263,14 +263,14 @@ def _place(draft: Draft) -> None:
         around.append(d)
 
 
-def _variables(draft: Draft, found: Captures) -> None:
+def _variables(draft: Draft, captures: Captures) -> None:
     """Define the variables that a module or class assigns, and the attributes that methods assign."""
     owners = draft.definitions[:]
     spans = [(0, len(draft.source.data) + 1, -1)]
     spans += sorted((*(d.opens or (d.start, d.end)), n) for n, d in enumerate(owners))
-    lambdas = [(n.start_byte, n.end_byte, -2) for c in ("lambda", "comprehension") for n in found.get(c, ())]
+    lambdas = [(n.start_byte, n.end_byte, -2) for c in ("lambda", "comprehension") for n in captures.get(c, ())]
     spans = spans[:1] + sorted(spans[1:] + lambdas, key=lambda s: (s[0], -s[1]))
-    nodes = sorted(found.get("assignment", ()), key=lambda node: node.start_byte)
+    nodes = sorted(captures.get("assignment", ()), key=lambda node: node.start_byte)
     inside = innermost([node.start_byte for node in nodes], spans)
     seen = {(d.owner, d.name) for d in owners}
     attributes = []
@@ -353,17 +353,17 @@ def _attribute(
     )  # fmt: skip
 
 
-def _exports(draft: Draft, found: Captures) -> None:
+def _exports(draft: Draft, captures: Captures) -> None:
     """Collect the names in `__all__`; `*m` means all names that a module `m` exports."""
     offered: list[str] | None = None
     if b"__all__" not in draft.source.data:
         return
-    for node in sorted(found.get("assignment", []) + found.get("augmented", []), key=lambda n: n.start_byte):
+    for node in sorted(captures.get("assignment", []) + captures.get("augmented", []), key=lambda n: n.start_byte):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None and left.text == b"__all__" and starts_line(draft.source, node):
             offered = (offered or []) if node.type == "augmented_assignment" else []
             offered += _strings(draft, right)
-    for call in sorted(found.get("call", ()), key=lambda n: n.start_byte):
+    for call in sorted(captures.get("call", ()), key=lambda n: n.start_byte):
         whole = call.parent.parent if call.text in (b"extend", b"append") and call.parent is not None else None
         if whole is not None and (whole.text or b"").startswith(b"__all__."):
             arguments = whole.child_by_field_name("arguments")
@@ -372,20 +372,20 @@ def _exports(draft: Draft, found: Captures) -> None:
 
 
 def _strings(draft: Draft, value: Node) -> list[str]:
-    found, stack = [], [value]
+    strings, stack = [], [value]
     while stack:
         node = stack.pop()
         if node.type == "string":
-            found.append(docstrings.clean_docstring(text(node)))
+            strings.append(docstrings.clean_docstring(text(node)))
             content = node.named_children[1] if node.named_child_count == 3 else None
-            if content is not None and text(content) == found[-1] and found[-1].isidentifier():
+            if content is not None and text(content) == strings[-1] and strings[-1].isidentifier():
                 add_mention(draft, content.start_byte, content.end_byte)
         elif node.type == "attribute" and (node.text or b"").endswith(b".__all__"):
-            found.append("*" + text(node).removesuffix(".__all__"))
+            strings.append("*" + text(node).removesuffix(".__all__"))
         elif node.type in ("list", "tuple", "binary_operator", "parenthesized_expression", "argument_list", "call",
                            "list_splat", "expression_list", "set"):  # fmt: skip
             stack.extend(reversed(node.named_children))
-    return found
+    return strings
 
 
 def _publish(draft: Draft) -> None:

@@ -123,18 +123,18 @@ class PythonExpressions:
             return self.type(nodes[0])
         if len(nodes) == 1:
             nodes = nodes[0].named_children
-        found = 0
+        pairs = 0
         for node in reversed(nodes[:8]):  # nobody unpacks more by name
-            found = self.builder.expression(Op.PAIR, self.type(node), found + 1 if found else 0)
-        return found
+            pairs = self.builder.expression(Op.PAIR, self.type(node), pairs + 1 if pairs else 0)
+        return pairs
 
     def _holder(self, node: Node, kind: str) -> int:
         expression, name = self.builder.expression, self.builder.name_index(_HOLDERS[kind])
         if kind in ("tuple", "expression_list"):
-            found = 0
+            pairs = 0
             for child in reversed(node.named_children[:8]):
-                found = expression(Op.PAIR, self.value(child), found + 1 if found else 0)
-            return expression(Op.LITERAL, name, found + 1 if found else 0)
+                pairs = expression(Op.PAIR, self.value(child), pairs + 1 if pairs else 0)
+            return expression(Op.LITERAL, name, pairs + 1 if pairs else 0)
         first = _first_child(node)
         value = self.value(first) if first is not None else 0
         return expression(Op.LITERAL, name, value + 1 if value else 0)
@@ -205,13 +205,13 @@ class PythonExpressions:
         if isinstance(tree, ast.Subscript):
             base = self._parsed(tree.value, scope)
             parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-            found = 0
+            parsed = 0
             if len(parts) == 1:
-                found = self._parsed(parts[0], scope)
+                parsed = self._parsed(parts[0], scope)
             else:
                 for part in reversed(parts[:8]):
-                    found = expression(Op.PAIR, self._parsed(part, scope), found + 1 if found else 0)
-            return expression(Op.ITEM, base, found + 1) if base else 0
+                    parsed = expression(Op.PAIR, self._parsed(part, scope), parsed + 1 if parsed else 0)
+            return expression(Op.ITEM, base, parsed + 1) if base else 0
         if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
             return self.builder.either((self._parsed(tree.left, scope), self._parsed(tree.right, scope)))
         return 0

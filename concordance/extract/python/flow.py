@@ -36,9 +36,9 @@ _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple",
 Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
 
 
-def build_python_flow(draft: Draft, builder: FlowBuilder, root: Node, found: Captures) -> None:
+def build_python_flow(draft: Draft, builder: FlowBuilder, root: Node, captures: Captures) -> None:
     """Build a file's flow."""
-    flow = _PythonFlow(draft, builder, root, found)
+    flow = _PythonFlow(draft, builder, root, captures)
     flow.run()
     # The values refer to the flow, which lists them; workers run without a garbage collector, so such a cycle would
     # keep the file's whole draft for ever.
@@ -48,8 +48,8 @@ def build_python_flow(draft: Draft, builder: FlowBuilder, root: Node, found: Cap
 
 
 class _PythonFlow:
-    def __init__(self, draft: Draft, builder: FlowBuilder, root: Node, found: Captures) -> None:
-        self.draft, self.builder, self.root, self.found = draft, builder, root, found
+    def __init__(self, draft: Draft, builder: FlowBuilder, root: Node, captures: Captures) -> None:
+        self.draft, self.builder, self.root, self.captures = draft, builder, root, captures
         self.values = PythonExpressions(builder, draft.source)
         self.pending: list[Pending] = []
         self.members: list[tuple[int, int, Callable[[], int]]] = []  # class scope, name, value
@@ -57,21 +57,21 @@ class _PythonFlow:
 
     def run(self) -> None:
         """Collect bindings without values, then build the names, then the values."""
-        found, builder = self.found, self.builder
-        for node in found.get("assignment", ()):
+        captures, builder = self.captures, self.builder
+        for node in captures.get("assignment", ()):
             self._assignment(node)
-        for node in found.get("loop", ()):
+        for node in captures.get("loop", ()):
             self._loop(node)
-        for node in found.get("as", ()):
+        for node in captures.get("as", ()):
             self._record_as(node)
-        for node in found.get("named", ()):
+        for node in captures.get("named", ()):
             self._named_expression(node)
         functions = self._functions()
         for node, symbol in functions:
             self._parameters(node, symbol)
         self._narrowings()
         self._place()
-        receivers = {node.end_byte: node for node in found.get("receiver", ())}
+        receivers = {node.end_byte: node for node in captures.get("receiver", ())}
         builder.add_name_expressions(lambda place: self._receiver(receivers, place), builder.reaching)
         builder.define()
         builder.bring_in()
@@ -170,13 +170,13 @@ class _PythonFlow:
 
     def _functions(self) -> list[tuple[Node, int]]:
         """Return the functions' nodes with their symbols."""
-        found = []
-        for node in self.found.get("function", ()):
+        functions = []
+        for node in self.captures.get("function", ()):
             name = node.child_by_field_name("name")
             symbol = self.builder.defined.get(name.start_byte) if name is not None else None
             if symbol is not None:
-                found.append((node, symbol))
-        return found
+                functions.append((node, symbol))
+        return functions
 
     def _parameters(self, node: Node, symbol: int) -> None:
         parameters = node.child_by_field_name("parameters")
@@ -242,7 +242,7 @@ class _PythonFlow:
         """Store the bindings of each variable in the order of the text, each with the block that it is in."""
         self.pending.sort(key=lambda row: row[0])
         blocks = [(0, len(self.draft.source.data) + 1, 0)]
-        spans = sorted((node.start_byte, node.end_byte) for node in self.found.get("block", ()))
+        spans = sorted((node.start_byte, node.end_byte) for node in self.captures.get("block", ()))
         transparent = self._transparent()
         opaque = [span for span in spans if span not in transparent]
         blocks += [(start, end, n + 1) for n, (start, end) in enumerate(opaque)]
@@ -253,7 +253,7 @@ class _PythonFlow:
 
     def _transparent(self) -> set[tuple[int, int]]:
         """Return the blocks that run whenever the code around them does."""
-        return {(node.start_byte, node.end_byte) for node in self.found.get("run", ())}
+        return {(node.start_byte, node.end_byte) for node in self.captures.get("run", ())}
 
     def _fill(self) -> None:
         reached: dict[int, int] = {}
@@ -308,7 +308,7 @@ class _PythonFlow:
         return at
 
     def _classes(self) -> None:
-        for node in self.found.get("class", ()):
+        for node in self.captures.get("class", ()):
             name = node.child_by_field_name("name")
             symbol = self.builder.defined.get(name.start_byte) if name is not None else None
             if symbol is None:
@@ -343,7 +343,7 @@ class _PythonFlow:
                 builder.relate(symbol, SymbolRelation.RETURNS, values.of_type(typed))
             else:
                 unsaid[symbol] = []
-        nodes = sorted((*self.found.get("return", ()), *self.found.get("yield", ())), key=lambda n: n.start_byte)
+        nodes = sorted((*self.captures.get("return", ()), *self.captures.get("yield", ())), key=lambda n: n.start_byte)
         for node, scope in zip(nodes, innermost([n.start_byte for n in nodes], builder.intervals), strict=True):
             symbol = builder.scopes[scope].symbol
             if symbol in unsaid and node.named_child_count:

@@ -29,38 +29,38 @@ _PATTERNS = frozenset(
 )  # fmt: skip
 
 
-def add_names(draft: Draft, found: Captures) -> None:
+def add_names(draft: Draft, captures: Captures) -> None:
     """Add every identifier with its role, and the scopes that belong to no definition."""
     ends, roles = draft.ends, draft.roles
-    for node in found.get("name", ()):
+    for node in captures.get("name", ()):
         ends[node.start_byte] = node.end_byte
     roles.update(dict.fromkeys(ends, ROLE_CODES[Role.READ]))
-    _types(draft, found)
-    roles.update(dict.fromkeys(_starts(found, "call"), ROLE_CODES[Role.CALL]))
-    roles.update(dict.fromkeys(_starts(found, "inherit"), ROLE_CODES[Role.INHERIT]))
+    _types(draft, captures)
+    roles.update(dict.fromkeys(_starts(captures, "call"), ROLE_CODES[Role.CALL]))
+    roles.update(dict.fromkeys(_starts(captures, "inherit"), ROLE_CODES[Role.INHERIT]))
     write = ROLE_CODES[Role.WRITE]
-    for node in found.get("target", ()):
+    for node in captures.get("target", ()):
         for target in targets(node):
             _set(draft, target)
     for capture in ("capture", "walrus"):
-        for start in _starts(found, capture):
+        for start in _starts(captures, capture):
             if draft.source.data[start : ends[start]] != b"_" or capture == "walrus":
                 roles[start] = write
                 draft.bound.add(start)
-    draft.bound.difference_update(_starts(found, "declared"))  # `(x): int` binds nothing
-    draft.sent.update(dict.fromkeys(_starts(found, "walrus"), "hoist"))
+    draft.bound.difference_update(_starts(captures, "declared"))  # `(x): int` binds nothing
+    draft.sent.update(dict.fromkeys(_starts(captures, "walrus"), "hoist"))
     for statement in ("global", "nonlocal"):
-        for start in _starts(found, statement):
+        for start in _starts(captures, statement):
             roles[start] = ROLE_CODES[Role.DECLARE]
             draft.sent[start] = statement
-    draft.members.update(_starts(found, "member"))
-    for start in _starts(found, "keyword"):
+    draft.members.update(_starts(captures, "member"))
+    for start in _starts(captures, "keyword"):
         roles[start] = ROLE_CODES[Role.MENTION]
         draft.members.add(start)
-    for node in found.get("quoted", ()):
+    for node in captures.get("quoted", ()):
         if _is_type(node):
             _quoted(draft, node)
-    _further_scopes(draft, found)
+    _further_scopes(draft, captures)
 
 
 def _is_type(node: Node) -> bool:
@@ -98,8 +98,8 @@ def add_mention(draft: Draft, start: int, end: int) -> None:
     draft.roles[start] = ROLE_CODES[Role.MENTION]
 
 
-def _starts(found: Captures, capture: str) -> list[int]:
-    return list(map(_START, found.get(capture, ())))
+def _starts(captures: Captures, capture: str) -> list[int]:
+    return list(map(_START, captures.get(capture, ())))
 
 
 def targets(node: Node) -> Iterator[Node]:
@@ -122,13 +122,13 @@ def _set(draft: Draft, target: Node) -> None:
             draft.bound.add(name.start_byte)
 
 
-def _types(draft: Draft, found: Captures) -> None:
+def _types(draft: Draft, captures: Captures) -> None:
     """Give the names inside annotations their role."""
     role = ROLE_CODES[Role.TYPE]
     reached = 0
     spans = []
-    calls = [node for node in found.get("alias", ()) if not is_alias(node)]
-    for node in sorted(found.get("type", []) + calls, key=lambda n: (n.start_byte, -n.end_byte)):
+    calls = [node for node in captures.get("alias", ()) if not is_alias(node)]
+    for node in sorted(captures.get("type", []) + calls, key=lambda n: (n.start_byte, -n.end_byte)):
         if node.start_byte >= reached and node.type == "type_alias_statement":
             reached = node.end_byte
             _type_call(draft, node)
@@ -162,8 +162,8 @@ def _type_call(draft: Draft, node: Node) -> None:
         _set(draft, target)
 
 
-def _further_scopes(draft: Draft, found: Captures) -> None:
-    for node in found.get("comprehension", ()):
+def _further_scopes(draft: Draft, captures: Captures) -> None:
+    for node in captures.get("comprehension", ()):
         draft.scopes.append((node.start_byte, node.end_byte, "comprehension"))
         for child in node.named_children:
             if child.type == "for_in_clause":
@@ -172,7 +172,7 @@ def _further_scopes(draft: Draft, found: Captures) -> None:
                     # `in a, b` is several nodes, so the hole reaches to the end of the clause.
                     draft.holes.append((iterable.start_byte, child.end_byte))
                 break
-    for node in found.get("lambda", ()):
+    for node in captures.get("lambda", ()):
         draft.scopes.append((node.start_byte, node.end_byte, "lambda"))
         parameters = node.child_by_field_name("parameters")
         if parameters is not None:
@@ -181,7 +181,7 @@ def _further_scopes(draft: Draft, found: Captures) -> None:
 
 def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
     """Bind each parameter's name; return the nodes of parameters and names."""
-    found: list[tuple[Node, Node]] = []
+    pairs: list[tuple[Node, Node]] = []
     write = ROLE_CODES[Role.WRITE]
     for child in parameters.named_children:
         name = child
@@ -193,14 +193,14 @@ def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
         if name.type == "identifier":
             draft.roles[name.start_byte] = write
             draft.bound.add(name.start_byte)
-            found.append((child, name))
-    return found
+            pairs.append((child, name))
+    return pairs
 
 
-def add_imports(draft: Draft, found: Captures) -> None:
+def add_imports(draft: Draft, captures: Captures) -> None:
     """Add the import statements and the names that they bind."""
     source = draft.source
-    for node in found.get("import.statement", ()):
+    for node in captures.get("import.statement", ()):
         condition = condition_of(source, node)
         module_node = node.child_by_field_name("module_name")
         future = node.type == "future_import_statement"

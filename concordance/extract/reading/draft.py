@@ -283,7 +283,7 @@ class Draft:
         role = bytes(map(roles.__getitem__, starts))
         bound, receivers = self._bindings(scopes, starts, places, keys), self._receivers(starts)
         table_now = [name.decode("utf-8", "replace") for name in table]
-        found = NameColumns(starts, stops, keys, role, places, bound, receivers, table_now)
+        columns = NameColumns(starts, stops, keys, role, places, bound, receivers, table_now)
         return Occurrences(
             written,
             pack_column(names),
@@ -293,7 +293,7 @@ class Draft:
             pack_column(bound),
             receivers,
             pack_column(self.source.line_lengths),
-        ), found
+        ), columns
 
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:
         """Return for each name the scope that binds it, plus one: the innermost enclosing scope that declares it."""
@@ -316,19 +316,19 @@ class Draft:
             while start in methods and place > 0 and scopes[place].kind != "class":
                 place = scopes[place].parent
             key = place * width + name
-            found = known.get(key)
-            if found is None:
+            binding = known.get(key)
+            if binding is None:
                 at, visited = place, []
-                while found is None and at >= 0 and key not in declared:
+                while binding is None and at >= 0 and key not in declared:
                     visited.append(key)
                     at = 0 if key in globals_ else outward[at]
                     key = at * width + name
-                    found = known.get(key)
-                if found is None:
-                    found = known[key] = at + 1
+                    binding = known.get(key)
+                if binding is None:
+                    binding = known[key] = at + 1
                 for key in visited:  # so that a name used at every level of a deep nest is looked up once
-                    known[key] = found
-            bound.append(found)
+                    known[key] = binding
+            bound.append(binding)
         return bound
 
     def _declared_names(

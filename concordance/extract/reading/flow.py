@@ -98,13 +98,13 @@ class FlowBuilder:
     def expression(self, op: int, left: int, right: int = 0) -> int:
         """Return the number of an expression; equal parts give the same number."""
         key = (op, left, right)
-        found = self.expressions.get(key)
-        if found is None:
-            found = self.expressions[key] = len(self.ops)
+        number = self.expressions.get(key)
+        if number is None:
+            number = self.expressions[key] = len(self.ops)
             self.ops.append(op)
             self.left.append(left)
             self.right.append(right)
-        return found
+        return number
 
     def variable(self, scope: int, name: int) -> int:
         """Return the variable for a name in a scope."""
@@ -112,11 +112,11 @@ class FlowBuilder:
 
     def either(self, values: Iterable[int]) -> int:
         """Return an expression for any of the given ones; 0 if there is none."""
-        found = 0
+        alternatives = 0
         for value in dict.fromkeys(values):
             if value:
-                found = self.expression(Op.EITHER, found, value) if found else value
-        return found
+                alternatives = self.expression(Op.EITHER, alternatives, value) if alternatives else value
+        return alternatives
 
     def bind(self, scope: int, name: int, value: int) -> None:
         """Add a value to a variable, valid wherever the variable is read."""
@@ -185,16 +185,16 @@ class FlowBuilder:
             return whole  # read in another function, at an unknown time
         at = self.names.starts[place]
         last = bisect_right(sites, at, key=_site_offset) - 1
-        found: list[int] = []
+        reached: list[int] = []
         for n in range(last, max(-1, last - MAX_LOOKBACK), -1):
             inside = sites[n].block[0] <= at < sites[n].block[1]
             if inside or not sites[n].narrows:
-                found.append(n)
+                reached.append(n)
             if inside:
                 break
-        if not found or len(found) == len(sites) or len(found) == MAX_LOOKBACK:
+        if not reached or len(reached) == len(sites) or len(reached) == MAX_LOOKBACK:
             return whole
-        return self.versions.setdefault((whole, *sorted(found)), FIRST_VERSION + len(self.versions))
+        return self.versions.setdefault((whole, *sorted(reached)), FIRST_VERSION + len(self.versions))
 
     def define(self) -> None:
         """Bind symbols to their names."""
@@ -266,14 +266,14 @@ class FlowBuilder:
     def _owners(self) -> dict[tuple[int, int], int]:
         """Return the symbol of each variable: the first one defined under its name in its scope."""
         opened = {scope.symbol: place for place, scope in enumerate(self.scopes) if scope.symbol >= 0}
-        found: dict[tuple[int, int], int] = {}
+        owners: dict[tuple[int, int], int] = {}
         for place, symbol in enumerate(self.symbols):
             name = self.name_index(symbol.name)
             if symbol.parent < 0 and symbol.kind != Kind.METHOD:  # such a method is one of a class in another file
-                found.setdefault((0, name), place)
+                owners.setdefault((0, name), place)
             elif symbol.parent in opened:
-                found.setdefault((opened[symbol.parent], name), place)
-        return found
+                owners.setdefault((opened[symbol.parent], name), place)
+        return owners
 
     def _users(self) -> dict[int, int]:
         """Return the expressions that each symbol uses, with roles (lower bits) and count (higher bits).
@@ -291,13 +291,13 @@ class FlowBuilder:
         bases = [around[scope] for scope in self.names.scope]
         for place, user in users.items():
             bases[place] = (user + 1) * width
-        found: dict[int, int] = {}
-        get, private = found.get, self.private
+        uses: dict[int, int] = {}
+        get, private = uses.get, self.private
         for base, used, role in zip(bases, self.use, self.names.role, strict=True):
             if used not in private and (role >= _FIRST_USE or (role == _DECLARE and ops[used] != Op.SYMBOL)):
                 key = base + used
-                found[key] = (get(key, 0) | 1 << role) + 1 + _ROLES
-        return found
+                uses[key] = (get(key, 0) | 1 << role) + 1 + _ROLES
+        return uses
 
 
 def _site_offset(site: BindingSite) -> int:

@@ -138,8 +138,8 @@ class RuleContext:
         """Return what a function returns for this context; it is called once."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
-        found: Value = self._computed[compute]
-        return found
+        value: Value = self._computed[compute]
+        return value
 
     def at(self, node: Node, message: str, severity: str = "") -> Match:
         """Return a match that covers a node."""
@@ -161,16 +161,16 @@ class RuleContext:
 
     def places(self, *names: str) -> list[int]:
         """Return the offsets at which any of the names occurs, ascending."""
-        found = []
+        matching = []
         ends = self.draft.ends
         for name in self.names.intersection(names):
             word = name.encode()
             at = self.data.find(word)
             while at >= 0:
                 if ends.get(at) == at + len(word):
-                    found.append(at)
+                    matching.append(at)
                 at = self.data.find(word, at + 1)
-        return sorted(found)
+        return sorted(matching)
 
     def path(self, at: int) -> list[Node]:
         """Return the nodes around an offset, outermost first."""

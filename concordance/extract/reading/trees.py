@@ -72,7 +72,7 @@ def compile_grammar(grammar: Grammar) -> Compiled:
 
 def matches(query: Query, node: Node) -> list[dict[str, list[Node]]]:
     """Return the captures of each match of a query, in the order of the text."""
-    return [found for _, found in QueryCursor(query).matches(node)]
+    return [captured for _, captured in QueryCursor(query).matches(node)]
 
 
 def captures(query: Query, node: Node) -> dict[str, list[Node]]:
@@ -80,12 +80,12 @@ def captures(query: Query, node: Node) -> dict[str, list[Node]]:
 
     Lists of names are left unsorted, because they are long and the draft sorts all names in the end.
     """
-    found = QueryCursor(query).captures(node)
-    for name, nodes in found.items():
+    captures = QueryCursor(query).captures(node)
+    for name, nodes in captures.items():
         if name not in _NAMES:
             nodes.sort(key=_END, reverse=True)
             nodes.sort(key=_START)  # sorting is stable: of nodes that start together, the outer one comes first
-    return found
+    return captures
 
 
 def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Draft, Tree, dict[str, list[Node]]]:
@@ -99,21 +99,21 @@ def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Dr
     note_errors(draft, tree, tools.errors)
     for _, match in QueryCursor(tools.definitions).matches(tree.root_node):
         _define(draft, grammar, match)
-    found = captures(tools.names, tree.root_node)
-    note_names(draft, found)
-    return draft, tree, found
+    named = captures(tools.names, tree.root_node)
+    note_names(draft, named)
+    return draft, tree, named
 
 
-def note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
+def note_names(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Add captured names to the draft, each with its most specific role."""
     for role in _ROLE_ORDER:
-        draft.add_names(((node.start_byte, node.end_byte) for node in found.get(role.value, ())), role)
-    draft.members.update(node.start_byte for node in found.get("member", ()))
-    draft.bound.update(node.start_byte for node in found.get("local", ()))
-    draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in found.get("scope", ()))
-    draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
-    draft.branches.extend(node.start_byte for node in found.get("branch", ()))
-    for node in found.get("import.module", ()):
+        draft.add_names(((node.start_byte, node.end_byte) for node in captures.get(role.value, ())), role)
+    draft.members.update(node.start_byte for node in captures.get("member", ()))
+    draft.bound.update(node.start_byte for node in captures.get("local", ()))
+    draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in captures.get("scope", ()))
+    draft.comments.extend((node.start_byte, node.end_byte) for node in captures.get("comment", ()))
+    draft.branches.extend(node.start_byte for node in captures.get("branch", ()))
+    for node in captures.get("import.module", ()):
         draft.add_import(node.start_byte, text(node).strip("\"'`<>"))
 
 
@@ -122,15 +122,15 @@ def note_errors(draft: Draft, tree: Tree, query: Query) -> None:
     root = tree.root_node
     if not root.has_error:
         return
-    found = captures(query, root)
+    broken = captures(query, root)
     reached = -1
-    for node in sorted(found.get("error", ()), key=lambda n: (n.start_byte, -n.end_byte)):
+    for node in sorted(broken.get("error", ()), key=lambda n: (n.start_byte, -n.end_byte)):
         if node.start_byte >= reached:  # an error inside another one adds nothing
             reached = node.end_byte
             draft.error_bytes += node.end_byte - node.start_byte
             words = one_line(draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 60)))
             draft.problem(node.start_byte, node.end_byte, f"syntax error at `{words}`")
-    for node in found.get("missing", ()):
+    for node in broken.get("missing", ()):
         if node.start_byte >= reached:
             draft.problem(node.start_byte, node.end_byte, f"syntax error: `{node.type}` is missing")
 

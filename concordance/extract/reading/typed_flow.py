@@ -86,10 +86,10 @@ def _module_path(builder: FlowBuilder, scope: int, parts: list[str]) -> int:
     above = parts.count("super")
     if above < len(around):
         return builder.expression(Op.SYMBOL, around[above])
-    found = builder.expression(Op.LOOKUP, builder.name_index("super" if above > len(around) else "self"))
+    module = builder.expression(Op.LOOKUP, builder.name_index("super" if above > len(around) else "self"))
     for _ in range(above - len(around) - 1):
-        found = builder.expression(Op.MEMBER, found, builder.name_index("super"))
-    return found
+        module = builder.expression(Op.MEMBER, module, builder.name_index("super"))
+    return module
 
 
 def _mark_macros(data: bytes, builder: FlowBuilder) -> None:

@@ -64,14 +64,14 @@ class ValueSyntax:
     overloads = False  # methods of one name are told apart by their parameters
     rust = False  # names are bound by patterns, `name!` is a macro, and paths start at `crate`, `self` or `super`
 
-    def __init__(self, found: dict[str, list[Node]]) -> None:
-        self._calls = {node.end_byte: node for node in found.get("value.call", ())}
-        self._binds = found.get("value.bind", [])
-        self._results = found.get("value.result", [])
-        self._typed = found.get("value.typed", [])
-        self._ranges = found.get("value.range", [])
-        self._aliases = found.get("value.alias", [])
-        self._objects = found.get("value.object", [])
+    def __init__(self, captures: dict[str, list[Node]]) -> None:
+        self._calls = {node.end_byte: node for node in captures.get("value.call", ())}
+        self._binds = captures.get("value.bind", [])
+        self._results = captures.get("value.result", [])
+        self._typed = captures.get("value.typed", [])
+        self._ranges = captures.get("value.range", [])
+        self._aliases = captures.get("value.alias", [])
+        self._objects = captures.get("value.object", [])
         self.defaults: list[tuple[str, Node]] = []  # names of the file that are all that it exports
 
     def receiver(self, builder: FlowBuilder, data: bytes, start: int, around: int) -> int:
@@ -264,11 +264,11 @@ class Values(TypeSite):
             value = self.of_type(typed) if typed is not None else 0
             return builder.expression(Op.LITERAL, builder.name_index("[]"), value + 1) if value else 0
         if kind == "tuple_type":
-            found = 0
+            pairs = 0
             for child in reversed(node.named_children):
                 part = self.of_type(child) or builder.expression(Op.PART, 0, 1)
-                found = builder.expression(Op.PAIR, part, found + 1 if found else 0)
-            return found
+                pairs = builder.expression(Op.PAIR, part, pairs + 1 if pairs else 0)
+            return pairs
         if kind in ("generic_type", "generic_type_with_turbofish"):
             return self._generic(node)
         if node.text == b"Self" or kind == "this_type":

@@ -71,16 +71,16 @@ def _is_call(tree: Tree, start: int, end: int, errors: list[tuple[int, int]]) ->
     return whole and node is not None and not node.has_error and _enclosing_span(errors, start) is None
 
 
-def note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
+def note_tokens(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Assign roles to names inside macros and attributes, where there is no syntax to tell them apart."""
     data = draft.source.data
     attributes = sorted(
-        (node.start_byte, node.end_byte) for what in ("attribute", "attribute.inner") for node in found.get(what, ())
+        (node.start_byte, node.end_byte) for what in ("attribute", "attribute.inner") for node in captures.get(what, ())
     )
-    macros = sorted((node.start_byte, node.end_byte) for node in found.get("macro", ()))
+    macros = sorted((node.start_byte, node.end_byte) for node in captures.get("macro", ()))
     call, mention = ROLE_CODES[Role.CALL], ROLE_CODES[Role.MENTION]
     nothing = []
-    for node in found.get("token", ()):
+    for node in captures.get("token", ()):
         start, end = node.start_byte, node.end_byte
         attribute = _enclosing_span(attributes, start)
         if attribute is not None:
@@ -106,19 +106,19 @@ _MAKES_TEST = re.compile(rb"#\[test\][^{}]*?\bfn\s+\$(\w+)")
 _FIRST_IDENT = re.compile(rb"[({\[]\s*(?:\$\()?\s*\$(\w+)\s*:\s*ident\b")
 
 
-def note_made_tests(draft: Draft, found: dict[str, list[Node]]) -> None:
+def note_made_tests(draft: Draft, captures: dict[str, list[Node]]) -> None:
     """Define the tests that macros make: `rgtest!(name, …)`.
 
     A macro makes tests if its definition in the file says so, or, if that is elsewhere, if its name has `test` in it.
     """
     data = draft.source.data
     makes: dict[bytes, bool] = {}
-    for node in found.get("macro", ()):
+    for node in captures.get("macro", ()):
         name = node.child_by_field_name("name")
         test_item, first = _MAKES_TEST.search(node.text or b""), _FIRST_IDENT.search(node.text or b"")
         if name is not None:
             makes[name.text or b""] = test_item is not None and first is not None and test_item[1] == first[1]
-    for node in found.get("made", ()):
+    for node in captures.get("made", ()):
         match = _MADE.match(data, node.start_byte, node.end_byte)
         if match is not None and makes.get(match[1], b"test" in match[1]):
             macro, test = match[1].decode(), match[2].decode()

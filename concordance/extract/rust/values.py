@@ -41,15 +41,15 @@ class RustValueSyntax(ValueSyntax):
 
     rust = True
 
-    def __init__(self, found: dict[str, list[Node]]) -> None:
-        super().__init__(found)
-        self._found = found
+    def __init__(self, captures: dict[str, list[Node]]) -> None:
+        super().__init__(captures)
+        self._found = captures
         self._fields: dict[int, Node] = {}  # the value of each field access, by the start of the field's name
-        for node in found.get("value.field", ()):
+        for node in captures.get("value.field", ()):
             field, value = node.child_by_field_name("field"), node.child_by_field_name("value")
             if field is not None and value is not None:
                 self._fields[field.start_byte] = value
-        impls = found.get("impl", ())
+        impls = captures.get("impl", ())
         self._impls = [(node.start_byte, node.end_byte, node.child_by_field_name("type")) for node in impls]
 
     def receiver(self, builder: FlowBuilder, data: bytes, start: int, around: int) -> int:
@@ -67,15 +67,15 @@ class RustValueSyntax(ValueSyntax):
 
     def argument_counts(self) -> dict[int, int]:
         """Return the number of arguments plus one of each call of a method: a field may have the same name."""
-        found = {}
+        counts = {}
         for node in self._found.get("value.call", ()):
             called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
             if called is not None and called.type == "generic_function":
                 called = called.child_by_field_name("function")
             name = called.child_by_field_name("field") if called is not None else None
             if name is not None and given is not None:
-                found[name.start_byte] = 1
-        return found
+                counts[name.start_byte] = 1
+        return counts
 
     def bindings(self) -> Iterator[tuple[Node, Node, int]]:
         """Yield nothing: all names are bound by patterns."""

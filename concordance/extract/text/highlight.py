@@ -203,12 +203,12 @@ def _format_string(text: str, start: int, end: int, rules: Lexical) -> Iterator[
 def _c_family(text: str, language: str, rules: Lexical, begin: int, limit: int) -> list[Span]:
     source = Source(text, language)
     lines = directives.scan(source.data)
-    found: list[Span] = [(start, end, COMMENT) for start, end in lines.comments]
-    found += [(start, end, STRING) for start, end in lines.quoted if source.data[end - 1] in b"\"'"]
+    spans: list[Span] = [(start, end, COMMENT) for start, end in lines.comments]
+    spans += [(start, end, STRING) for start, end in lines.quoted if source.data[end - 1] in b"\"'"]
     for line in lines.directives:
-        found.append((line.start, line.rest, DIRECTIVE))
-        found += _in_directive(source.data, line)
-    points = _in_points(source, _flatten(found))
+        spans.append((line.start, line.rest, DIRECTIVE))
+        spans += _in_directive(source.data, line)
+    points = _in_points(source, _flatten(spans))
     gaps = ((max(start, begin), min(end, limit)) for start, end in _gaps(points, len(text)))
     words = [span for start, end in gaps if start < end for span in _words(text, start, end, rules)]
     return sorted(points + words) if words else points
@@ -224,9 +224,9 @@ def _in_directive(data: bytes, line: directives.Directive) -> Iterator[Span]:
             yield match.start(), match.end(), STRING
 
 
-def _gaps(found: list[Span], end: int) -> Iterator[tuple[int, int]]:
+def _gaps(spans: list[Span], end: int) -> Iterator[tuple[int, int]]:
     """Return the ranges between spans."""
-    edges = [(0, 0, ""), *found, (end, end, "")]
+    edges = [(0, 0, ""), *spans, (end, end, "")]
     return ((before[1], behind[0]) for before, behind in pairwise(edges) if before[1] < behind[0])
 
 
@@ -244,8 +244,8 @@ def _query(package: str, function: str) -> Query:
     }
     asked = []
     for letter, names in _NODES:
-        found = sorted(name for name, named in kinds if named and names.fullmatch(name))
-        asked += [f"({name}) @{letter or 'hole'}" for name in found]
+        matching = sorted(name for name, named in kinds if named and names.fullmatch(name))
+        asked += [f"({name}) @{letter or 'hole'}" for name in matching]
     words = sorted(name for name, named in kinds if not named and name.isalpha() and name.isascii())
     return Query(syntax, "\n".join([*asked, *(f'"{word}" @{KEYWORD}' for word in words)]))
 
@@ -253,12 +253,12 @@ def _query(package: str, function: str) -> Query:
 def _by_grammar(source: Source, grammar: trees.Grammar) -> list[Span]:
     tree = trees.compile_grammar(grammar).parser.parse(source.data)
     broken = tree.root_node.has_error
-    found: list[Span] = []
+    spans: list[Span] = []
     for name, nodes in QueryCursor(_query(grammar.package, grammar.function)).captures(tree.root_node).items():
         letter = "" if name == "hole" else name
         sure = nodes if not broken or letter != STRING else [node for node in nodes if not _is_doubtful(node)]
-        found += [(node.start_byte, node.end_byte, letter) for node in sure]
-    return found
+        spans += [(node.start_byte, node.end_byte, letter) for node in sure]
+    return spans
 
 
 def _is_doubtful(node: Node) -> bool:
@@ -276,28 +276,28 @@ def _is_doubtful(node: Node) -> bool:
 def _by_reader(source: Source, rules: Lexical | None) -> list[Span]:
     """Return the comments that a language's reader finds, and the strings, keywords and numbers between them."""
     draft: Draft = plugins.load(LANGUAGES, source.language).read(source)
-    found = _in_points(source, _flatten([(start, end, COMMENT) for start, end in draft.comments]))
+    spans = _in_points(source, _flatten([(start, end, COMMENT) for start, end in draft.comments]))
     if rules is None:
-        return found
+        return spans
     more = []
-    for start, end in list(_gaps(found, len(source.text))):
+    for start, end in list(_gaps(spans, len(source.text))):
         at = start
         for match in rules.pieces.finditer(source.text, start, end):
             more += [*_words(source.text, at, match.start(), rules), (*match.span(), STRING)]
             at = match.end()
         more += _words(source.text, at, end, rules)
-    return sorted(found + more)
+    return sorted(spans + more)
 
 
 # Spans.
 
 
-def _flatten(found: list[Span]) -> list[Span]:
+def _flatten(spans: list[Span]) -> list[Span]:
     """Turn nested spans into non-overlapping ones.
 
     The innermost span wins, and a span that only partly overlaps an earlier one is dropped.
     """
-    found.sort(key=lambda span: (span[0], -span[1]))
+    spans.sort(key=lambda span: (span[0], -span[1]))
     out: list[Span] = []
     around: list[Span] = []
     at = 0
@@ -308,7 +308,7 @@ def _flatten(found: list[Span]) -> list[Span]:
             out.append((at, until, around[-1][2]))
         at = max(at, until)
 
-    for span in found:
+    for span in spans:
         while around and around[-1][1] <= span[0]:
             paint(around[-1][1])
             around.pop()
@@ -323,11 +323,11 @@ def _flatten(found: list[Span]) -> list[Span]:
     return out
 
 
-def _in_points(source: Source, found: list[Span]) -> list[Span]:
+def _in_points(source: Source, spans: list[Span]) -> list[Span]:
     """Convert byte ranges to character ranges."""
     if source.ascii:
-        return found
-    return [(source.offset(start), source.offset(end), letter) for start, end, letter in found]
+        return spans
+    return [(source.offset(start), source.offset(end), letter) for start, end, letter in spans]
 
 
 # Regular expressions for languages that can be split into comments, strings, numbers and keywords without a grammar.
@@ -345,8 +345,8 @@ class Lexical:
 
 
 def _word_pattern(words: str, number: str) -> re.Pattern[str]:
-    found = sorted(words.split(), key=lambda word: (-len(word), word))
-    return re.compile(rf"(?<![\w$@])(?:{'|'.join(map(re.escape, found))})(?!\w)|{number}")
+    ordered = sorted(words.split(), key=lambda word: (-len(word), word))
+    return re.compile(rf"(?<![\w$@])(?:{'|'.join(map(re.escape, ordered))})(?!\w)|{number}")
 
 
 def _python(words: str) -> Lexical:

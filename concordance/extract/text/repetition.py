@@ -83,7 +83,7 @@ def _repetitive_ranges(text: str) -> list[Repetition]:
 
     White space is left alone, because it costs little to parse.
     """
-    found: list[Repetition] = []
+    ranges: list[Repetition] = []
     for size, tail in _BLOCKS:
         reached = 0
         for end in range(size, len(text) + 1, size):
@@ -96,9 +96,9 @@ def _repetitive_ranges(text: str) -> list[Repetition]:
             if reached - start >= shortest and not text[start:reached].isspace():
                 # Blank whole periods, so that the kept ends join up as if nothing were missing: `0, 0`, not `0, , 0`.
                 blank = (reached - start - 2 * _KEPT_CHARACTERS) // period * period
-                found.append(Repetition(start + _KEPT_CHARACTERS, start + _KEPT_CHARACTERS + blank))
+                ranges.append(Repetition(start + _KEPT_CHARACTERS, start + _KEPT_CHARACTERS + blank))
     stretches: list[Repetition] = []
-    for repetition in sorted(found):
+    for repetition in sorted(ranges):
         if stretches and repetition.start <= stretches[-1].end:
             last = stretches.pop()
             stretches.append(Repetition(last.start, max(last.end, repetition.end)))
@@ -142,8 +142,8 @@ def is_unparsable(data: bytes, grammar: trees.Grammar) -> bool:
     for piece in _pieces(data):
         root = tools.parser.parse(piece).root_node
         if root.has_error:
-            found = trees.captures(tools.errors, root)
-            skipped += sum(map(_skipped, found.get("error", ()))) + len(found.get("missing", ()))
+            captures = trees.captures(tools.errors, root)
+            skipped += sum(map(_skipped, captures.get("error", ()))) + len(captures.get("missing", ()))
             if skipped > most:
                 return True
     return False

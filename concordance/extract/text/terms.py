@@ -205,7 +205,7 @@ class _Index:
         names = frozenset(self.facts.occurrences.names)
         first_lines = self._first_in_text(kept)
         named = self._first_in_code({self.rows[gram][2] for gram in kept} - {-1})
-        found = []
+        terms = []
         for gram in kept:
             _, times, number = self.rows[gram]
             if " " in gram:
@@ -219,14 +219,14 @@ class _Index:
             lines = ([named[number]] if number >= 0 else []) + (
                 [self.tokens.line_of(first_lines[gram])] if gram in first_lines else []
             )
-            found.append(Term(gram, kind, max(1, times), min(lines, default=1), stands_for.get(gram, "")))
-        return tuple(sorted(found))
+            terms.append(Term(gram, kind, max(1, times), min(lines, default=1), stands_for.get(gram, "")))
+        return tuple(sorted(terms))
 
     def _first_in_text(self, kept: list[str]) -> dict[str, int]:
         """Return the index of the token at which each entry first occurs in the text."""
         left = set(kept)
         first_words = Counter(gram.partition(" ")[0] for gram in kept)
-        found: dict[str, int] = {}
+        firsts: dict[str, int] = {}
         words = self.tokens.tokens
         for place, word in enumerate(words):
             if word in first_words:
@@ -234,11 +234,11 @@ class _Index:
                     gram = " ".join(words[place : place + length])
                     if gram in left:
                         left.discard(gram)
-                        found[gram] = place
+                        firsts[gram] = place
                         first_words[word] -= 1
                 if not first_words[word]:
                     del first_words[word]
-        return found
+        return firsts
 
     def _first_in_code(self, wanted: set[int]) -> dict[int, int]:
         """Return the line on which each name first occurs; names are numbered in order of appearance."""
@@ -306,37 +306,37 @@ def expand_acronyms(
     """Return the expansion of each acronym, taken from the text or from names in the code or text."""
     if not acronyms:
         return {}
-    found: dict[str, str] = {}
+    long_forms: dict[str, str] = {}
     previous = ""
     for _, line in lines:
         if "(" in line or "stands for" in line or "short for" in line:
-            _from_text(line, previous, acronyms, found)
+            _from_text(line, previous, acronyms, long_forms)
         previous = line
-    left = {a for a in acronyms if a not in found and len(a) > 2 and a not in _WELL_KNOWN}
+    left = {a for a in acronyms if a not in long_forms and len(a) > 2 and a not in _WELL_KNOWN}
     if left:
-        _from_names(left, counts, facts, found)
-    return found
+        _from_names(left, counts, facts, long_forms)
+    return long_forms
 
 
-def _from_text(line: str, previous: str, acronyms: set[str], found: dict[str, str]) -> None:
+def _from_text(line: str, previous: str, acronyms: set[str], long_forms: dict[str, str]) -> None:
     refused: set[tuple[str, str]] = set()  # so that a line that repeats itself is not searched over and over
     for match in _IN_BRACKETS.finditer(line):
         acronym = match[1].upper()
-        if acronym in acronyms and acronym not in found:
+        if acronym in acronyms and acronym not in long_forms:
             before = f"{previous[-100:]} {line[max(0, match.start() - 160) : match.start()]}"[-160:]
             if (acronym, before) in refused:
                 continue
             words = _spelled_before(acronym, before)
             if words:
-                found[acronym] = words
+                long_forms[acronym] = words
             else:
                 refused.add((acronym, before))
     for match in _BEFORE_BRACKETS.finditer(line):
         acronym = match[1]
-        if acronym in acronyms and acronym not in found:
+        if acronym in acronyms and acronym not in long_forms:
             words = _spelled_after(acronym, match[2])
             if words:
-                found[acronym] = words
+                long_forms[acronym] = words
 
 
 def _spelled_before(acronym: str, text: str) -> str:
@@ -373,7 +373,7 @@ def _spelled_after(acronym: str, text: str) -> str:
     return ""
 
 
-def _from_names(left: set[str], counts: Mapping[str, int], facts: FileFacts, found: dict[str, str]) -> None:
+def _from_names(left: set[str], counts: Mapping[str, int], facts: FileFacts, long_forms: dict[str, str]) -> None:
     aliased = {row.alias: row.name for row in facts.imports if row.alias in left and row.name}
     fitting: dict[str, list[str]] = {}
     mentioned = [token.rpartition(".")[2] for token in counts if not token.islower()]
@@ -385,9 +385,9 @@ def _from_names(left: set[str], counts: Mapping[str, int], facts: FileFacts, fou
                 fitting.setdefault(initials, []).append(name)
     for acronym, names in fitting.items():
         if aliased.get(acronym) in names:
-            found[acronym] = aliased[acronym]
+            long_forms[acronym] = aliased[acronym]
         elif len(names) == 1:
-            found[acronym] = names[0]
+            long_forms[acronym] = names[0]
 
 
 # --- the natural-language text of a file (comments, documentation, prose) as one sequence of tokens with their lines
@@ -404,36 +404,36 @@ def collect_text(
     facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]
 ) -> list[tuple[int, str]]:
     """Return all text of a file, without the licence and without documentation that is already there as a comment."""
-    found = sorted(comments + prose) if prose else list(comments)
+    pieces = sorted(comments + prose) if prose else list(comments)
     legal: set[int] = set()
     start = 0  # the licence is in the first comments, possibly one per line
-    while start < len(found) and found[start][0] <= 80:
+    while start < len(pieces) and pieces[start][0] <= 80:
         end = start + 1
-        while end < len(found) and found[end][0] == found[end - 1][0] + 1 and "\n" not in found[end - 1][1]:
+        while end < len(pieces) and pieces[end][0] == pieces[end - 1][0] + 1 and "\n" not in pieces[end - 1][1]:
             end += 1
-        if not is_legal("\n".join(text for _, text in found[start:end][:60])):
+        if not is_legal("\n".join(text for _, text in pieces[start:end][:60])):
             start = end
-        elif prose and len(found) - len(legal) == 1:
+        elif prose and len(pieces) - len(legal) == 1:
             break
         else:
             legal.update(range(start, end))
             start = end
-    found = [piece for place, piece in enumerate(found) if place not in legal] if legal else found
+    pieces = [piece for place, piece in enumerate(pieces) if place not in legal] if legal else pieces
     seen = {text.partition("\n")[0].strip() for _, text in comments}
     seen.update(text.strip().partition("\n")[0].strip() for _, text in prose)
     missing = [(s.line, s.doc) for s in facts.symbols if s.doc and s.doc.partition("\n")[0].strip() not in seen]
     if facts.doc and facts.doc.partition("\n")[0].strip() not in seen and not prose:
         missing.append((1, facts.doc))
-    return sorted(found + missing) if missing else found
+    return sorted(pieces + missing) if missing else pieces
 
 
 class TextTokens:
     """The tokens of all text, in order, and their lines."""
 
-    def __init__(self, found: list[tuple[int, str]]) -> None:
+    def __init__(self, pieces: list[tuple[int, str]]) -> None:
         self.lines: list[tuple[int, str]] = []
         last = 0
-        for line, text in found:
+        for line, text in pieces:
             if line > last + 1:
                 self.lines.append((line, ""))
             if "\n" in text:

@@ -120,12 +120,12 @@ def _name(text: str) -> tuple[str, ...]:
 def name_ngrams(name: str) -> tuple[str, ...]:
     """Return the words of a name, and its runs of two to four words, each once."""
     parts = split_name(name)
-    found = list(parts)
+    grams = list(parts)
     for length in range(2, min(len(parts), LONGEST) + 1):
-        found += [" ".join(parts[start : start + length]) for start in range(len(parts) - length + 1)]
+        grams += [" ".join(parts[start : start + length]) for start in range(len(parts) - length + 1)]
     if "" in parts:  # such a part begins or ends a run, or makes two spaces in it
-        found = [gram for gram in found if gram.strip(" ") == gram and gram and "  " not in gram]
-    return tuple(dict.fromkeys(found))
+        grams = [gram for gram in grams if gram.strip(" ") == gram and gram and "  " not in gram]
+    return tuple(dict.fromkeys(grams))
 
 
 def split_name(name: str) -> tuple[str, ...]:
@@ -133,15 +133,15 @@ def split_name(name: str) -> tuple[str, ...]:
     if not name.isascii():
         return tuple(part.lower() for part in name.split("_") if len(part) > 2)
     capitals = name.isupper()
-    found: list[str] = []
+    tokens: list[str] = []
     for part in _PARTS.findall(name):
         if part.isupper() and not capitals and len(part) > 1:
-            found.append(part if part.lower() not in _KNOWN else "")
+            tokens.append(part if part.lower() not in _KNOWN else "")
         else:
             lower = part.lower()
             one = singular(lower) if len(lower) > 2 else ""
-            found.append(one if lower not in STOP and one not in STOP else "")
-    return tuple(found)
+            tokens.append(one if lower not in STOP and one not in STOP else "")
+    return tuple(tokens)
 
 
 def is_word(token: str) -> bool:

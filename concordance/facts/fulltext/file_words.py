@@ -116,5 +116,5 @@ def is_text(path: str) -> bool:
 
 def _join_names(names: Iterable[str]) -> str:
     """Join names with spaces; leave out names that contain a space, and replace what is not valid text."""
-    found = " ".join(name for name in names if " " not in name)
-    return found.encode("utf-8", "replace").decode()
+    joined = " ".join(name for name in names if " " not in name)
+    return joined.encode("utf-8", "replace").decode()

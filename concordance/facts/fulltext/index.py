@@ -368,18 +368,18 @@ class IndexShard:
 
     def files(self, queries: list[FieldQuery], folder: str, limit: int) -> list[FileHit]:
         """Return the best matching files below a folder."""
-        found = self._searched(False, queries, folder, limit)
-        places = [at for _, at in found]
+        hits = self._searched(False, queries, folder, limit)
+        places = [at for _, at in hits]
         numbers, sizes, purposes = (self._files.fast_field_values(f, places) for f in ("file", "size", "purpose"))
-        rows = zip(numbers, sizes, purposes, found, strict=True)
+        rows = zip(numbers, sizes, purposes, hits, strict=True)
         return [FileHit(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
 
     def pieces(self, queries: list[FieldQuery], folder: str, limit: int) -> list[PieceHit]:
         """Return the best matching ranges of lines below a folder."""
-        found = self._searched(True, queries, folder, limit)
-        places = [at for _, at in found]
+        hits = self._searched(True, queries, folder, limit)
+        places = [at for _, at in hits]
         numbers, lines = (self._pieces.fast_field_values(f, places) for f in ("file", "line"))
-        rows = zip(numbers, lines, found, strict=True)
+        rows = zip(numbers, lines, hits, strict=True)
         return [PieceHit(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
 
     def paths_with_similar(self, field: str, word: str, distance: int, limit: int) -> list[str]:
@@ -435,11 +435,11 @@ def files_with_similar(shards: list[IndexShard], name: str, field: str = "defs")
     second.
     """
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
-        found = [
+        similar = [
             path for shard in shards for path in shard.paths_with_similar(field, name.lower(), distance, _MAX_SIMILAR)
         ]
-        if found:
-            return list(dict.fromkeys(found))
+        if similar:
+            return list(dict.fromkeys(similar))
     return []
 
 

@@ -40,8 +40,8 @@ def _dense() -> re.Pattern[str]:
 
 def stem(word: str) -> str:
     """Return the stem of a word."""
-    found: list[str] = _stemmer().analyze(word)
-    return found[0]
+    stems: list[str] = _stemmer().analyze(word)
+    return stems[0]
 
 
 class WordNormalizer(dict[bytes, str]):
@@ -50,8 +50,8 @@ class WordNormalizer(dict[bytes, str]):
     def __missing__(self, word: bytes) -> str:
         if len(self) > _MAX_CACHED_WORDS:
             self.clear()
-        found = self[word] = " ".join(_split(word.decode("utf-8", "replace")))
-        return found
+        normalised = self[word] = " ".join(_split(word.decode("utf-8", "replace")))
+        return normalised
 
     def of(self, text: str) -> str:
         """Return the words of a text."""
@@ -60,26 +60,26 @@ class WordNormalizer(dict[bytes, str]):
     def chunks(self, text: str) -> list[tuple[int, str]]:
         """Return the pieces of a text: the first line of each, and its words."""
         lines = text.encode("utf-8", "replace").translate(_SPACED).split(b"\n")
-        found = []
+        chunks = []
         for start in range(0, len(lines), CHUNK):
             words = " ".join(map(self.__getitem__, b" ".join(lines[start : start + CHUNK]).split()))
             if words and not words.isspace():
-                found.append((start + 1, words))
-        return found
+                chunks.append((start + 1, words))
+        return chunks
 
 
 def _split(word: str) -> list[str]:
     if word.isascii():
         return _stem_words(word)
-    found = []
+    stems = []
     for run in _RUNS.findall(word):
         if run.isascii():
-            found += _stem_words(run)
+            stems += _stem_words(run)
         elif _dense().search(run):
-            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+            stems += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
         else:
-            found.append(run.lower())
-    return found
+            stems.append(run.lower())
+    return stems
 
 
 def _stem_words(word: str) -> list[str]:
@@ -91,7 +91,7 @@ def _stem_words(word: str) -> list[str]:
     if len(word) > 20 and len(parts) > len(word) / 3:  # encoded data
         return []
     lower = [part.lower() for part in parts]
-    found = [stem(p) for p in lower if len(p) > 1 and p not in _FILLING and not (p.isdigit() and len(p) > 4)]
+    stems = [stem(p) for p in lower if len(p) > 1 and p not in _FILLING and not (p.isdigit() and len(p) > 4)]
     if len(parts) > 1:
-        found.append(stem("".join(lower)))
-    return found
+        stems.append(stem("".join(lower)))
+    return stems

@@ -29,7 +29,7 @@ class Damage(NamedTuple):
 
 def audit(folder: str, cache: str, largest: int) -> list[Damage]:
     """Return what is damaged, in the order in which it is read. The caller holds the lock of the folder."""
-    found = []
+    damage = []
     for checked in (folder, os.path.join(folder, GENERATED)):
         databases = [
             os.path.join(checked, "index.db"),
@@ -38,18 +38,18 @@ def audit(folder: str, cache: str, largest: int) -> list[Damage]:
         for path in filter(os.path.lexists, databases):
             if problem := checksums.find_damage(path):
                 checksums.distrust(path)
-                found.append(Damage(path, problem, _BUILD))
+                damage.append(Damage(path, problem, _BUILD))
         if os.path.lexists(text := os.path.join(checked, "text")):
             wrong = [os.path.join(text, name) for name in index.damaged_index_files(checked)]
-            found += [Damage(path, "its checksum does not match", _BUILD) for path in wrong]
+            damage += [Damage(path, "its checksum does not match", _BUILD) for path in wrong]
     with closing(Cache(cache, largest)) as facts:
         if facts.was_replaced:
-            found.append(Damage(facts.path, "it was not a valid database", "It was replaced, and builds will fill it"))
+            damage.append(Damage(facts.path, "it was not a valid database", "It was replaced, and builds will fill it"))
         elif not facts.is_open:
             advice = "Remove it, or name another cache (CONCORDANCE_CACHE)"
-            found.append(Damage(facts.path, "it cannot be opened", advice))
+            damage.append(Damage(facts.path, "it cannot be opened", advice))
         bad, total = facts.drop_damaged()
         if bad:
             problem = f"{bad:,} of {total:,} values did not match their checksums"
-            found.append(Damage(facts.path, problem, "They were deleted, and are computed again when needed"))
-    return found
+            damage.append(Damage(facts.path, problem, "They were deleted, and are computed again when needed"))
+    return damage

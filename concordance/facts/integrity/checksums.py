@@ -164,10 +164,10 @@ def find_damage(path: str) -> str:
         _empty_log(path)
     try:
         before = _status(path)
-        found, log = _sums(hash_apart(path, known.page)), _log(path, known.page)
+        digests, log = _sums(hash_apart(path, known.page)), _log(path, known.page)
     except OSError as error:
         return error.strerror or str(error)
-    now = _with_log(found, log)
+    now = _with_log(digests, log)
     wanted = (known, _with_log(known, late))
     if now.pages not in [sums.pages for sums in wanted]:
         return f"{_differing(now, wanted[-1])} of {len(now.pages) // SIZE:,} pages do not match their checksums"
@@ -212,8 +212,8 @@ def _status_or_none(path: str) -> _VerifiedStatus | None:
 
 
 def _status(path: str) -> _VerifiedStatus:
-    found = os.lstat(path)
-    database = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    status = os.lstat(path)
+    database = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     try:
         log = os.lstat(f"{path}-wal")
     except FileNotFoundError:
@@ -222,9 +222,9 @@ def _status(path: str) -> _VerifiedStatus:
     return _VerifiedStatus(database, (log.st_size, log.st_mtime_ns, log.st_ino) if log.st_size else (0,))
 
 
-def _sums(found: bytes) -> _Sums:
+def _sums(hashes: bytes) -> _Sums:
     """Return the digests of the pages of a database, without its log."""
-    return _Sums(int.from_bytes(found[:4], "big"), found[4:])
+    return _Sums(int.from_bytes(hashes[:4], "big"), hashes[4:])
 
 
 def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
@@ -308,11 +308,11 @@ def damaged_files(place: str, description: str, trusting: bool = True) -> list[s
         settled = _file_digest(os.path.join(place, description)) == listed.index_digest
     except OSError:
         return [description]
-    found, wrong, renewed = _list_files(place), [], dict(listed.files)
+    statuses, wrong, renewed = _list_files(place), [], dict(listed.files)
     for path, row in listed.files.items():
         if not settled and (path == description or path.endswith(_REPLACED)):
             continue
-        status = found.get(path)
+        status = statuses.get(path)
         if trusting and status == row.status:
             continue
         try:
@@ -332,7 +332,7 @@ def damaged_files(place: str, description: str, trusting: bool = True) -> list[s
 
 def _list_files(place: str) -> dict[str, tuple[int, ...]]:
     """Return every file to be listed, with its status."""
-    found: dict[str, tuple[int, ...]] = {}
+    statuses: dict[str, tuple[int, ...]] = {}
     for top, _, names in os.walk(place):
         for name in names:
             path = os.path.join(top, name)
@@ -340,8 +340,8 @@ def _list_files(place: str) -> dict[str, tuple[int, ...]]:
             if inside != _LIST and name != _OF_WRITERS and not name.endswith((".lock", ".new")):
                 with suppress(FileNotFoundError):
                     seen = os.lstat(path)
-                    found[inside] = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
-    return found
+                    statuses[inside] = (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+    return statuses
 
 
 def _file_digest(path: str) -> bytes:

@@ -125,10 +125,10 @@ class _StoreContent(Facts):
 
     def hashes(self) -> dict[tuple[str, str], int]:
         """Return a hash for each file and kind of statement; independent of ids and of the order of rows."""
-        found: dict[tuple[str, str], int] = defaultdict(int)
+        hashes: dict[tuple[str, str], int] = defaultdict(int)
         for path, what, value in self._statements():
-            found[path, what] += hash(value)
-        return found
+            hashes[path, what] += hash(value)
+        return hashes
 
     def _statements(self) -> Iterator[tuple[str, str, object]]:
         paths = {row[0]: row[1] for row in self.file_rows()}
@@ -153,8 +153,8 @@ class _StoreContent(Facts):
             if not links.by and not links.imports:
                 continue
             by = tuple([links.resolvers[place] for place in links.by])
-            found = (links.use, names(unpack_column(links.target)), links.trust, by, links.imports)
-            yield paths.get(file, ""), _LINKS, found
+            statement = (links.use, names(unpack_column(links.target)), links.trust, by, links.imports)
+            yield paths.get(file, ""), _LINKS, statement
         for target, user, *rest in self._rows("SELECT target, user, roles, trust, times FROM used"):
             yield symbols.get(user, ("", 0))[0], _USES, (names((target, user)), *rest)
         for symbol, target, trust in self._rows("SELECT symbol, target, trust FROM override"):

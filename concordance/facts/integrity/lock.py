@@ -122,11 +122,11 @@ def _open(path: str) -> int:
             raise NoPermission(f"{path} cannot be opened: it is a link", "Remove it") from error
         advice = "Put the store elsewhere (--store DIR); an existing store can be read with --no-update"
         raise NoPermission(f"{path} cannot be opened: {error.strerror}", advice) from error
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
         os.close(handle)
         raise NoPermission(f"{path} cannot be opened: it is not a regular file", "Remove it")
-    if found.st_nlink > 1:  # the same file has another name elsewhere, and writing here would change it there
+    if status.st_nlink > 1:  # the same file has another name elsewhere, and writing here would change it there
         os.close(handle)
         os.unlink(path)
         return _open(path)

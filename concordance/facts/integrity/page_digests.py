@@ -44,10 +44,10 @@ def hash_apart(path: str, page: int = 0) -> bytes:
             child = os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions)
         finally:
             os.close(write)
-        found = output.read()
+        hashes = output.read()
     if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
         raise OSError(f"its pages could not be hashed (exit code {code})")
-    return found
+    return hashes
 
 
 if __name__ == "__main__":

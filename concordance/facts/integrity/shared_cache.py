@@ -78,13 +78,13 @@ class SharedCache:
             return {}
         except Exception as error:
             raise self._failed("read", error) from None
-        found: dict[bytes, list[tuple[bytes, CachedBlock]]] = {}
+        blocks: dict[bytes, list[tuple[bytes, CachedBlock]]] = {}
         for path in paths:
             for digest, key, block in _index_rows(path.rpartition("/")[2], objects.get(path, b"")):
-                same = found.setdefault(digest, [])
+                same = blocks.setdefault(digest, [])
                 if len(same) < _MAX_SAME:
                     same.append((key, block))
-        return found
+        return blocks
 
     def read_blocks(self, blocks: list[CachedBlock]) -> tuple[list[tuple[bytes, bytes]], int]:
         """Return the keys and facts in blocks, and how many blocks and entries are missing or damaged."""
@@ -95,14 +95,14 @@ class SharedCache:
             pieces = self._storage.cat_ranges(paths, starts, ends, on_error="return")
         except Exception as error:
             raise self._failed("read", error) from None
-        found, damaged = [], 0
+        facts_by_key, damaged = [], 0
         for block, piece in zip(blocks, pieces, strict=True):
             if isinstance(piece, Exception) and not isinstance(piece, FileNotFoundError):
                 raise self._failed("read", piece)
             entries = list(_entries(block, piece)) if isinstance(piece, bytes) else []
-            found += [(key, facts) for key, facts in entries if facts is not None]
+            facts_by_key += [(key, facts) for key, facts in entries if facts is not None]
             damaged += sum(facts is None for _, facts in entries) or not entries
-        return found, damaged
+        return facts_by_key, damaged
 
     def write(self, rows: Iterable[tuple[bytes, bytes, bytes]]) -> int:
         """Store facts, each with the digest of its content and its key; return the bytes that were written."""

@@ -132,8 +132,8 @@ class BridgeReads:
         """Return every file's id, its symbols' ids, its path, language and category, in path order."""
         with self._guarded():
             rows = self._run.execute("SELECT id, symbols, ids, path, language, category FROM file").fetchall()
-        found = ((r[0], SymbolIds.unpack(*r[:3]), schema.path_from(r[3]), r[4], r[5]) for r in rows)
-        return sorted(found, key=lambda row: row[2])
+        files = ((r[0], SymbolIds.unpack(*r[:3]), schema.path_from(r[3]), r[4], r[5]) for r in rows)
+        return sorted(files, key=lambda row: row[2])
 
 
 # --- symbols with their position

@@ -103,11 +103,11 @@ def sorted_numbers(numbers: Iterable[int], bits: int = 64) -> array[int]:
     shares = [array("Q") for _ in range(1 << _SHARE_BITS)]
     for number in numbers:
         shares[number >> bits - _SHARE_BITS].append(number)
-    found = array("Q")
+    ordered = array("Q")
     for place, share in enumerate(shares):
         shares[place] = array("Q")
-        found.extend(array("Q", sorted(share)))
-    return found
+        ordered.extend(array("Q", sorted(share)))
+    return ordered
 
 
 def join_graph(parts: Iterable[bytes], top: int) -> bytes:
@@ -182,14 +182,14 @@ class LinkGraph:
     def users_of(self, targets: Iterable[int], first_other: int) -> tuple[set[int], int]:
         """Return the users of any of the targets over the edge kinds below `first_other`, and the number of edges."""
         begins, users, known = self._starts, self._users, len(self._starts) - 1
-        found: set[int] = set()
+        found_users: set[int] = set()
         looked = 0
         for target in targets:
             if 0 <= target < known:
                 edges = users[begins[target] : begins[target + 1]]
                 looked += len(edges)
-                found.update([one >> _USER for one in edges if one & _WAY < first_other])
-        return found, looked
+                found_users.update([one >> _USER for one in edges if one & _WAY < first_other])
+        return found_users, looked
 
     def reversed(self) -> LinkGraph:
         """Return the graph in which every user is a target, and its targets are the users."""
@@ -239,12 +239,12 @@ class LinkGraph:
     def forward(self, limit: int) -> dict[int, list[int]]:
         """Return the targets of each user over edge kinds below `limit`."""
         begins, users = self._starts, self._users
-        found: defaultdict[int, list[int]] = defaultdict(list)
+        targets: defaultdict[int, list[int]] = defaultdict(list)
         for target in range(len(begins) - 1):
             for edge in users[begins[target] : begins[target + 1]]:
                 if edge & _WAY < limit:
-                    found[edge >> _USER].append(target)
-        return dict(found)
+                    targets[edge >> _USER].append(target)
+        return dict(targets)
 
     def users_by(self, target: int, least: int, most: int) -> list[int]:
         """Return the users of a target over the edge kinds from `least` to `most`."""
@@ -300,14 +300,14 @@ class Pairs:
         """Remove and return the pairs that have one of the users."""
         numbers = self._numbers
         places = [place for place, user in enumerate(numbers[::3]) if user in users]
-        found = [(numbers[3 * place], numbers[3 * place + 1], numbers[3 * place + 2]) for place in places]
+        pairs = [(numbers[3 * place], numbers[3 * place + 1], numbers[3 * place + 2]) for place in places]
         left, done = array("I"), 0
         for place in places:
             left.extend(numbers[done : 3 * place])
             done = 3 * place + 3
         left.extend(numbers[done:])
         self._numbers = left
-        return found
+        return pairs
 
     def put(self, pairs: Iterable[Pair]) -> None:
         """Insert pairs that are not present."""

@@ -109,16 +109,16 @@ class LinkReads:
         """Return the files that linked to the given symbols, by name or otherwise."""
         wanted = sorted(ids)
         graph = LinkGraph(self.analysis_result("graph"))
-        found = {user for target in wanted for user, _ in graph.users(target)}
+        users = {user for target in wanted for user, _ in graph.users(target)}
         for begin in range(0, len(wanted), _MAX_PARAMETERS):
             part = wanted[begin : begin + _MAX_PARAMETERS]
             placeholders = ", ".join("?" * len(part))
             for table, user in (("used", "user"), ("override", "symbol"), ("extends", "symbol")):
                 query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({placeholders})"  # noqa: S608
                 with self._guarded():
-                    found.update(row[0] for row in self._run.execute(query, part))
+                    users.update(row[0] for row in self._run.execute(query, part))
         owners = self._owners()
-        return {owners[user] for user in found}
+        return {owners[user] for user in users}
 
     def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""

@@ -84,8 +84,8 @@ class PageReadLog:
 
     def _state(self) -> tuple[int, ...]:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()  # changes if another connection writes
-        found = os.stat(self.path)
-        return found.st_dev, found.st_ino, version
+        status = os.stat(self.path)
+        return status.st_dev, status.st_ino, version
 
     def close(self) -> None:
         """Close the database and drop the cached data."""
@@ -108,13 +108,13 @@ class PageReadLog:
         """Return all subjects, with the pages that were made for each."""
         if self._subjects is not None:
             return self._subjects
-        found: dict[Subject, tuple[str, ...]] = {}
+        subjects: dict[Subject, tuple[str, ...]] = {}
         for number, kind, about, pages in self._connection.execute("SELECT number, kind, about, pages FROM subject"):
             subject = (str(kind), os.fsdecode(about))
             self._numbers[subject], self._subject_of[number] = number, subject
-            found[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
-        self._subjects = found
-        return found
+            subjects[subject] = tuple(map(os.fsdecode, msgspec.msgpack.decode(pages)))
+        self._subjects = subjects
+        return subjects
 
     @_guarded()
     def readers(self, slots: Iterable[int]) -> set[Subject]:
@@ -261,14 +261,14 @@ def _readers(records: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     for place in range(len(shares)):
         pairs = iter(shares[place])
         shares[place] = array("I")
-        found: dict[int, array[int]] = {}
+        readers: dict[int, array[int]] = {}
         for slot, number in zip(pairs, pairs, strict=True):
-            known = found.get(slot)
+            known = readers.get(slot)
             if known is None:
-                found[slot] = array("I", (number,))
+                readers[slot] = array("I", (number,))
             else:
                 known.append(number)
-        yield from ((slot, found[slot].tobytes()) for slot in sorted(found))
+        yield from ((slot, readers[slot].tobytes()) for slot in sorted(readers))
 
 
 def _pages(pages: Iterable[str]) -> bytes:

@@ -406,6 +406,6 @@ def pack_slots(slots: Iterable[int]) -> bytes:
 
 def slot_array(packed: bytes) -> array[int]:
     """Decode slots as an ascending array."""
-    found = array("I")
-    found.frombytes(packed)
-    return found
+    slots = array("I")
+    slots.frombytes(packed)
+    return slots

@@ -100,11 +100,11 @@ class BoundObjects:
 
     def function(self, at: int) -> Definition | None:
         """Return the innermost function around an offset."""
-        found = None
+        enclosing = None
         for definition in self.functions:
             if definition.start <= at < definition.end:
-                found = definition
-        return found
+                enclosing = definition
+        return enclosing
 
     def value(self, stretch: TokenRange) -> BoundObject | None:
         """Return the object that an expression evaluates to, looking through casts and wrappers; None if unknown."""
@@ -194,7 +194,7 @@ class BoundObjects:
         if not given:
             return -1
         tokens, (start, end) = self.tokens, given[0]
-        found, place = -1, start
+        type_place, place = -1, start
         while place < end:
             if tokens.text[place] == "<":
                 break
@@ -205,9 +205,9 @@ class BoundObjects:
                 "enum",
                 "typename",
             ):
-                found = place
+                type_place = place
             place += 1
-        return found
+        return type_place
 
     def _variable(self, root: str, stretch: TokenRange) -> BoundObject | None:
         names = list(self.tokens.names(stretch))

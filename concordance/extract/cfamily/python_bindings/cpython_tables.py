@@ -379,26 +379,26 @@ class TableReader:
 
 def parameter_names(tokens: Tokens, opened: int) -> list[str]:
     """Return the names of the parameters in a list."""
-    found = []
+    parameters = []
     for start, end in tokens.within(opened):
         stop = next((place for place in range(start, end) if tokens.text[place] == "="), end)
         names = list(tokens.names((start, stop)))
-        found.append(tokens.text[names[-1]] if names and names[-1] == stop - 1 else "")
-    return found
+        parameters.append(tokens.text[names[-1]] if names and names[-1] == stop - 1 else "")
+    return parameters
 
 
 def _fields(tokens: Tokens, elements: list[TokenRange], order: tuple[str, ...]) -> dict[str, TokenRange]:
     """Return the fields of an initialiser, designated or by position."""
-    found, at = {}, 0
+    fields, at = {}, 0
     for start, end in elements:
         if tokens.text[start] == "." and tokens.is_name(start + 1) and tokens.is_(start + 2, "="):
-            found[tokens.text[start + 1]] = (start + 3, end)
+            fields[tokens.text[start + 1]] = (start + 3, end)
             if tokens.text[start + 1] in order:
                 at = order.index(tokens.text[start + 1]) + 1
         elif at < len(order):
-            found[order[at]] = (start, end)
+            fields[order[at]] = (start, end)
             at += 1
-    return found
+    return fields
 
 
 def _without_head(tokens: Tokens, elements: list[TokenRange]) -> list[TokenRange]:

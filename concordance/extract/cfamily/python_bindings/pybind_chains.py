@@ -163,15 +163,15 @@ def pointed_function(tokens: Tokens, stretch: TokenRange) -> int:
                 break
             place = behind + 1
         return place
-    found, place = -1, start
+    function_place, place = -1, start
     while place < end:
         if tokens.kind[place] == "name":
-            found = place
+            function_place = place
             behind = tokens.template(place + 1) if tokens.is_(place + 1, "<") else -1
             if 0 < behind <= end:
                 place = behind - 1
         place += 1
-    return found
+    return function_place
 
 
 def qualified_name(tokens: Tokens, place: int) -> str:
