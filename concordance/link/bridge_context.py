@@ -144,20 +144,20 @@ class BridgeContext:
 
     @cached_property
     def _foreign_names(self) -> dict[str, list[ForeignName]]:
-        found: dict[str, list[ForeignName]] = {}
+        names_by_file: dict[str, list[ForeignName]] = {}
         rows = self._store.foreign_names()
         for row in self._files:
             for name in rows.get(row.id, ()):
-                found.setdefault(name.name, []).append(name)
-        return found
+                names_by_file.setdefault(name.name, []).append(name)
+        return names_by_file
 
     @cached_property
     def _foreign_names_by_part(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        paths_by_part: dict[str, list[str]] = {}
         for name in sorted(self._foreign_names):
             for part in dict.fromkeys(name.split(".")):
-                found.setdefault(part, []).append(name)
-        return found
+                paths_by_part.setdefault(part, []).append(name)
+        return paths_by_part
 
     def uses_of_foreign_name(self, name: str) -> list[ForeignName]:
         """Return the symbols that use a dotted Python name that no Python file of the repository defines."""

@@ -52,11 +52,11 @@ def pack_run_edges(
 
 def _run_at_load(file: LoadedFlow) -> set[int]:
     """Return the ids of what runs when the file is loaded: the file itself, and its classes outside functions."""
-    found = {file.file_id}
+    identities = {file.file_id}
     for symbol, around in enumerate(file.symbol_parent):
-        if file.id(around - 1) in found and file.kind(symbol) not in FUNCTIONS:
-            found.add(file.id(symbol))
-    return found
+        if file.id(around - 1) in identities and file.kind(symbol) not in FUNCTIONS:
+            identities.add(file.id(symbol))
+    return identities
 
 
 def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[int, int]]:

@@ -164,18 +164,18 @@ class ExpressionDescriber:
     def digest(self, expression: int) -> int:
         """Return a digest of everything an expression is made of, including variables that only its file can see."""
         seen: dict[int, int] = {}
-        found: list[Any] = []
+        content_parts: list[Any] = []
         waiting = [expression]
         while waiting:
             at = waiting.pop()
             if at in seen:
-                found.append(seen[at])
+                content_parts.append(seen[at])
                 continue
             seen[at] = len(seen)
             content, parts = self.describe(at)
-            found.append(content)
+            content_parts.append(content)
             waiting += reversed(parts)
-        return hash(tuple(found))
+        return hash(tuple(content_parts))
 
 
 def build_interface(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
@@ -286,9 +286,9 @@ def owner_name_pairs(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]
 def mentioned_name_digests(file: LoadedFlow) -> bytes:
     """Return the digests of the names that a file may look up in other files, sorted and packed."""
     flow, names = file.flow, file.names
-    found: set[str] = {row.name for row in flow.imports}
+    mentioned: set[str] = {row.name for row in flow.imports}
     if any(row.name == "default" or (row.form == "require" and not row.name) for row in flow.imports):
-        found.add(WHOLE_MODULE)
+        mentioned.add(WHOLE_MODULE)
     free = file.language not in value_tracking_languages() or any(row.name == "*" for row in flow.imports)
     used = {name for op, name in zip(file.op, file.right, strict=True) if op == _MEMBER}
     if free:
@@ -297,10 +297,10 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
     for (_, relation), values in file.relations.items():
         if relation == SymbolRelation.ASKS:
             used |= {file.left[value] for value in values}
-    found.update(map(names.__getitem__, used))
+    mentioned.update(map(names.__getitem__, used))
     if file.language not in value_tracking_languages():
-        found.update(_names_in_paths(file))
-    return array("I", sorted({name_digest(name) for name in found})).tobytes()
+        mentioned.update(_names_in_paths(file))
+    return array("I", sorted({name_digest(name) for name in mentioned})).tobytes()
 
 
 def _names_in_paths(file: LoadedFlow) -> Iterable[str]:

@@ -59,14 +59,14 @@ class _Queue(Generic[Item]):
 
     def add(self, items: Iterable[Item]) -> None:
         """Add items, apart from those that were added before."""
-        found = set(items) - self._seen
-        self._seen |= found
-        self.fresh |= found
+        fresh = set(items) - self._seen
+        self._seen |= fresh
+        self.fresh |= fresh
 
     def take(self) -> set[Item]:
         """Remove and return the fresh items."""
-        found, self.fresh = self.fresh, set()
-        return found
+        taken, self.fresh = self.fresh, set()
+        return taken
 
 
 class Invalidation:
@@ -214,23 +214,23 @@ class Invalidation:
 
     def _exported_names(self, paths: Iterable[str], seen: set[str]) -> set[str]:
         """Return all names that a star import of the given files may bring in."""
-        found: set[str] = set()
+        names: set[str] = set()
         for path in paths:
             number = self.world.number.get(path)
             versions = [self._old[path].file] if path in self._old else []
             versions += [self.world.load(number)] if number is not None else []
             for file in versions if path not in seen else ():
-                found.update(file.names[name] for name in file.symbol_name)
+                names.update(file.names[name] for name in file.symbol_name)
                 named = zip(file.variable_scope, file.variable_name, strict=True)
-                found.update(file.names[name] for scope, name in named if not scope)
-                found.update(row.alias or row.name for row in file.flow.imports)
+                names.update(file.names[name] for scope, name in named if not scope)
+                names.update(row.alias or row.name for row in file.flow.imports)
             if path not in seen and number is not None:
                 seen.add(path)
                 file = self.world.load(number)
                 targets = zip(file.flow.imports, self.world.targets(file), strict=False)
                 for further in [target.paths for row, target in targets if row.name == "*"]:
-                    found |= self._exported_names(further, seen)
-        return found
+                    names |= self._exported_names(further, seen)
+        return names
 
     # --- Which files depend on it
 
@@ -300,10 +300,10 @@ class Invalidation:
 
 
 def _by_use(links: Links) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    expressions: dict[int, list[int]] = {}
     for use, target in zip(unpack_column(links.use), unpack_column(links.target), strict=True):
-        found.setdefault(use, []).append(target)
-    return found
+        expressions.setdefault(use, []).append(target)
+    return expressions
 
 
 def _is_space(old: list[Any] | None, new: list[Any] | None) -> bool:
@@ -320,13 +320,13 @@ def _exported(old: FileInterface, new: FileInterface) -> set[str]:
 
 
 def _folders(paths: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    folders: set[str] = set()
     for path in paths:
         folder = path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
+        while folder and folder not in folders:
+            folders.add(folder)
             folder = folder.rpartition("/")[0]
-    return found
+    return folders
 
 
 # --- Dependencies between the definitions of one file
@@ -452,15 +452,15 @@ class DefinitionDependencies:
                 for identity in wanted
                 if identity in ids and identity != ids.file
             ]
-        found = set(queue)
+        dependents = set(queue)
         while queue:
             for point in self._used_in.get(queue.pop(), ()):
-                if point not in found:
-                    found.add(point)
+                if point not in dependents:
+                    dependents.add(point)
                     queue.append(point)
-        symbols = {point - self._symbols for point in found if self._symbols <= point < self._variables}
+        symbols = {point - self._symbols for point in dependents if self._symbols <= point < self._variables}
         file = self.file
         others = {
-            file.names[file.variable_name[point - self._variables]] for point in found if point >= self._variables
+            file.names[file.variable_name[point - self._variables]] for point in dependents if point >= self._variables
         }
         return symbols, others

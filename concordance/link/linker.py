@@ -98,31 +98,31 @@ class Linker:
         """Link one file."""
         file = self.world.load(number)
         names = self.names(file.language)
-        found = names.resolve_file(file) if names is not None else []
+        targets = names.resolve_file(file) if names is not None else []
         overrides = list(self._overrides(file, names)) if names is not None else []
         extends = list(self._extends(file, names)) if names is not None else []
         resolvers: dict[str, int] = {}
-        for target in found:
+        for target in targets:
             if len(resolvers) < _MAX_REASONS:
                 resolvers.setdefault(target.by, len(resolvers))
         # The only reason that has that many variants is "one of N definitions of this name".
         if len(resolvers) == _MAX_REASONS:
             resolvers[_ANY_REASON] = _MAX_REASONS
-        by = bytes([resolvers.get(target.by, _MAX_REASONS) for target in found])
+        by = bytes([resolvers.get(target.by, _MAX_REASONS) for target in targets])
         links = Links(
-            pack_column([row.use for row in found]), pack_column([row.target for row in found]),
-            bytes([row.trust for row in found]), by, tuple(resolvers), self.world.targets(file),
+            pack_column([row.use for row in targets]), pack_column([row.target for row in targets]),
+            bytes([row.trust for row in targets]), by, tuple(resolvers), self.world.targets(file),
         )  # fmt: skip
-        resolved = len({row.use for row in found})
+        resolved = len({row.use for row in targets})
         row = self.world.files[number]
-        uses, missed = self._uses(file, found)
+        uses, missed = self._uses(file, targets)
         rows = list(zip(*map(unpack_column, uses[:4]), strict=True))
-        edges = implicit_runs.pack_run_edges(file, found, rows, names)
-        loads = pack_column(implicit_runs.loaded_files(self.world, file, found))
+        edges = implicit_runs.pack_run_edges(file, targets, rows, names)
+        loads = pack_column(implicit_runs.loaded_files(self.world, file, targets))
         linked = LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, loads, extends,
             self.import_targets_digest(number), mentioned_name_digests(file),
-            self._included(names, number), self._foreign_names(names, file, found),
+            self._included(names, number), self._foreign_names(names, file, targets),
         )  # fmt: skip
         release: Callable[[LoadedFlow], None] | None = getattr(names, "release", None)
         if release is not None:
@@ -162,15 +162,15 @@ class Linker:
         for user, used, stated, times in rows:
             if stated == _DECLARE or (stated == _IMPORT and _is_passed_through(file, used)):
                 continue
-            found = targets.get(used)
-            if found is None:
+            resolutions = targets.get(used)
+            if resolutions is None:
                 name = file.free_name(used)
                 calls, all_ = missed.get(name, (0, 0))
                 if name:
                     missed[name] = (calls + times if stated & _CALL else calls, all_ + times)
                 continue
             user_id = id_of(user - 1)
-            for _, target, trust, _ in found:
+            for _, target, trust, _ in resolutions:
                 roles = stated & ~_DECLARE
                 if stated & _WRITE and is_c and self._is_type(target):
                     roles = roles & ~_WRITE | _CALL  # a base in a constructor's initialiser list is constructed
@@ -235,18 +235,18 @@ class Linker:
 
     def _ancestors(self, file: LoadedFlow, symbol: int, names: LanguageLinker) -> list[tuple[LoadedFlow, int]]:
         """Return the ancestors of a class, nearest first."""
-        found: list[tuple[LoadedFlow, int]] = []
+        ancestors: list[tuple[LoadedFlow, int]] = []
         seen = {(file.number, symbol)}
         waiting = [(file, symbol)]
-        while waiting and len(found) < _MAX_ANCESTORS:
+        while waiting and len(ancestors) < _MAX_ANCESTORS:
             below = waiting.pop(0)
             for identity in names.bases(*below):
                 above, place = self.world.owner(identity)
                 if (above.number, place) not in seen and place >= 0:
                     seen.add((above.number, place))
-                    found.append((above, place))
+                    ancestors.append((above, place))
                     waiting.append((above, place))
-        return found
+        return ancestors
 
 
 def _is_passed_through(file: LoadedFlow, use: int) -> bool:

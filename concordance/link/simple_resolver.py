@@ -151,8 +151,8 @@ class SimpleResolver:
             return file, left
         if op == Op.NAME:
             return self._variable(file, left)
-        found: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED_OPS else None
-        return found
+        place: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED_OPS else None
+        return place
 
     def _find_place(self, file: LoadedFlow, expression: int) -> Place | None:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
@@ -201,8 +201,8 @@ class SimpleResolver:
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
 
     def _import_target(self, file: LoadedFlow, place: int) -> Place | None:
-        found: Place | None = self._ask((_IMPORTED, file, place))
-        return found
+        target: Place | None = self._ask((_IMPORTED, file, place))
+        return target
 
     def _find_import_target(self, file: LoadedFlow, place: int) -> Place | None:
         row: Import = file.flow.imports[place]
@@ -214,27 +214,27 @@ class SimpleResolver:
             return self._path_target(files, [*row.module.split("::"), row.name])
         owner = row.module.rpartition(".")[2]  # in Java, the class around what is imported
         for other in files:
-            found = self._exported(other, row.name)
-            if found is None and owner and (outer := self._top_level_symbol(other, owner)) is not None:
-                found = self._member_of(outer, row.name)
-            if found is not None:
-                return found
+            target = self._exported(other, row.name)
+            if target is None and owner and (outer := self._top_level_symbol(other, owner)) is not None:
+                target = self._member_of(outer, row.name)
+            if target is not None:
+                return target
         return (self._whole_module(files[0]) or (files[0], -1)) if files and row.name == "default" else None
 
     def _whole_module(self, file: LoadedFlow) -> Place | None:
         """Return what a CommonJS module is, if it is a definition: `module.exports = function …`, `… = name`."""
-        found: Place | None = self._ask((_EXPORTED, file, WHOLE_MODULE))
-        return found
+        place: Place | None = self._ask((_EXPORTED, file, WHOLE_MODULE))
+        return place
 
     def _path_target(self, files: list[LoadedFlow], parts: list[str]) -> Place | None:
         """Return the target of a path of Rust whose first parts lead to a file; how many these are is not known."""
         for file in files:
             for start in range(len(parts)):
-                found = self._exported(file, parts[start])
+                place = self._exported(file, parts[start])
                 for part in parts[start + 1 :]:
-                    found = self._member_named(found, part) if found is not None else None
-                if found is not None:
-                    return found
+                    place = self._member_named(place, part) if place is not None else None
+                if place is not None:
+                    return place
             if f"/{file.path}".endswith((f"/{parts[-1]}.rs", f"/{parts[-1]}/mod.rs")):
                 return file, -1  # use crate::module
         return None
@@ -248,8 +248,8 @@ class SimpleResolver:
     def _exported(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what a file exports under a name: its own symbol, or one that it re-exports."""
         own = self._top_level_symbol(file, name)
-        found: Place | None = own if own is not None else self._ask((_EXPORTED, file, name))
-        return found
+        target: Place | None = own if own is not None else self._ask((_EXPORTED, file, name))
+        return target
 
     def _find_exported(self, file: LoadedFlow, name: str) -> Place | None:
         if name == WHOLE_MODULE:
@@ -259,9 +259,9 @@ class SimpleResolver:
                 return self._import_target(file, place)
             if row.name == "*" and row.form == "export":
                 for other in self._files(file, place):
-                    found = self._exported(other, name) if other.number != file.number else None
-                    if found is not None:
-                        return found
+                    target = self._exported(other, name) if other.number != file.number else None
+                    if target is not None:
+                        return target
         return self._passed_on(file, name)
 
     def _find_whole_module(self, file: LoadedFlow) -> Place | None:
@@ -287,9 +287,9 @@ class SimpleResolver:
         word = file.name_index.get(name)
         if word is None:
             return None
-        found = [s for s in file.members.get(-1, {}).get(word, ()) if file.kind(s) != Kind.METHOD]
-        if found:
-            return file, found[0]
+        candidates = [s for s in file.members.get(-1, {}).get(word, ()) if file.kind(s) != Kind.METHOD]
+        if candidates:
+            return file, candidates[0]
         for symbol in (s for symbols in file.members.get(-1, {}).values() for s in symbols):
             if file.kind(symbol) == Kind.NAMESPACE and word in file.members.get(symbol, {}):
                 return file, file.members[symbol][word][0]
@@ -323,18 +323,18 @@ class SimpleResolver:
         while scope > 0:
             symbol = file.scope_symbol[scope] - 1
             if symbol >= 0 and file.kind(symbol) in TYPE_KINDS:
-                found = self._first_member(self._with_ancestors((file, symbol)), name)
-                if found is not None:
-                    return found
+                member = self._first_member(self._with_ancestors((file, symbol)), name)
+                if member is not None:
+                    return member
             scope = file.scope_parent[scope] - 1
         return None
 
     def _look_up_outside(self, file: LoadedFlow, name: str) -> Place | None:
         """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
         for number in self._package_of(file)[1:]:
-            found = self._top_level_symbol(self.world.load(number), name)
-            if found is not None and found[0].kind(found[1]) != Kind.NAMESPACE:  # the clause that names the package
-                return found
+            target = self._top_level_symbol(self.world.load(number), name)
+            if target is not None and target[0].kind(target[1]) != Kind.NAMESPACE:  # the clause that names the package
+                return target
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
                 continue
@@ -342,9 +342,9 @@ class SimpleResolver:
                 return self._import_target(file, place)
             for other in self._files(file, place) if self.whole or row.name == "*" else ():
                 if other.language in self.languages:
-                    found = self._all_of(file, other, row, name)
-                    if found is not None:
-                        return found
+                    target = self._all_of(file, other, row, name)
+                    if target is not None:
+                        return target
         path = self._modules(file.path, name) if self._modules is not None else ""
         return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
 
@@ -366,14 +366,14 @@ class SimpleResolver:
                 path = self._modules(place[0].path, name)
                 return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
             for number in self._package_of(place[0]):
-                found = self._exported(self.world.load(number), name)
-                if found is not None:
-                    return found
+                target = self._exported(self.world.load(number), name)
+                if target is not None:
+                    return target
             return None
         if place is not None and place[0].kind(place[1]) in _HOLDERS:
-            found = self._member_of_object(place, name)
-            if found is not None:
-                return found
+            target = self._member_of_object(place, name)
+            if target is not None:
+                return target
         if place is None or place[0].kind(place[1]) not in _NAMED_TYPES:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
                 return self._member_of(place, name) or self._in_module(place, name)
@@ -402,7 +402,7 @@ class SimpleResolver:
         named = file.name_index.get(f"{file.names[file.symbol_name[symbol]]}.{name}")
         variable = file.variables.get((0, named)) if named is not None else None
         values = file.values[variable] if variable is not None else ()
-        return next((found for found in (self.place(file, value) for value in values) if found is not None), None)
+        return next((member for member in (self.place(file, value) for value in values) if member is not None), None)
 
     def _in_module(self, place: Place, name: str) -> Place | None:
         """Return a member of a module of Rust that one file declares and another contains, or that a module imports."""
@@ -429,9 +429,9 @@ class SimpleResolver:
         """Return a member of a class; of several, one of the given kinds."""
         file, symbol = place
         word = file.name_index.get(name)
-        found = file.members.get(symbol, {}).get(word) if word is not None else None
-        if found:
-            return file, next((one for one in found if file.kind(one) in kinds), found[0])
+        members = file.members.get(symbol, {}).get(word) if word is not None else None
+        if members:
+            return file, next((one for one in members if file.kind(one) in kinds), members[0])
         owner = file.names[file.symbol_name[symbol]]
         for number in self._package_of(file)[1:]:  # a method may be in another file of the package
             other = self.world.load(number)
@@ -450,25 +450,25 @@ class SimpleResolver:
             numbers = sorted({self.world.number_of_id(identity) for identity in named})
         else:
             numbers = self._detached_names.get((owner, name), [])
-        found = None
+        place = None
         for number in numbers:
             if number != file.number and self._crate(self.world.files[number].path) == crate:
                 other = self.world.load(number)
                 there = self._detached_methods(other).get((owner, name))
-                if there is not None and found is not None:
+                if there is not None and place is not None:
                     return None
-                found = (other, there) if there is not None else found
-        return found
+                place = (other, there) if there is not None else place
+        return place
 
     @cached_property
     def _detached_names(self) -> dict[tuple[str, str], list[int]]:
         """The files that define methods of classes of other files, by the class's name and the method's."""
-        found: dict[tuple[str, str], list[int]] = {}
+        names: dict[tuple[str, str], list[int]] = {}
         for number, row in enumerate(self.world.files):
             if row.language in self.languages and row.size:
                 for key in self._detached_methods(self.world.load(number)):
-                    found.setdefault(key, []).append(number)
-        return found
+                    names.setdefault(key, []).append(number)
+        return names
 
     def _detached_methods(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
         """Return the methods in a file whose class is in another file, by the class's name and their own."""
@@ -487,30 +487,30 @@ class SimpleResolver:
 
     def _with_ancestors(self, place: Place) -> list[Place]:
         """Return a class and its ancestors."""
-        found, seen = [place], {place[0].id(place[1])}
-        for file, symbol in found:
-            for identity in self.bases(file, symbol) if symbol >= 0 and len(found) < _MAX_ANCESTORS else ():
+        ancestors, seen = [place], {place[0].id(place[1])}
+        for file, symbol in ancestors:
+            for identity in self.bases(file, symbol) if symbol >= 0 and len(ancestors) < _MAX_ANCESTORS else ():
                 if identity not in seen:
                     seen.add(identity)
-                    found.append(self.world.owner(identity))
-        return found
+                    ancestors.append(self.world.owner(identity))
+        return ancestors
 
     # --- types of values
 
     def type(self, file: LoadedFlow, expression: int) -> Place | None:
         """Return the class of an expression's value, if it is written or follows from what is called."""
-        found = self._value(file, expression)
-        return found.type if found is not None and not found.layers else None
+        type_ = self._value(file, expression)
+        return type_.type if type_ is not None and not type_.layers else None
 
     def _value(self, file: LoadedFlow, expression: int) -> _ValueType | None:
-        found: _ValueType | None = self._ask((_TYPE, file, expression)) if expression else None
-        return found
+        value: _ValueType | None = self._ask((_TYPE, file, expression)) if expression else None
+        return value
 
     def _find_type(self, file: LoadedFlow, expression: int) -> _ValueType | None:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.OF_TYPE:
-            found = self._class(self.place(file, left))
-            return self._aliased(found) if found is not None else self._bounds(file, left)
+            type_ = self._class(self.place(file, left))
+            return self._aliased(type_) if type_ is not None else self._bounds(file, left)
         if op == Op.EACH:
             return self._element(self._value(file, left))
         if op == Op.LITERAL and file.names[left] == CLOSURE:
@@ -539,8 +539,8 @@ class SimpleResolver:
     def _bounds(self, file: LoadedFlow, expression: int) -> _ValueType | None:
         """Return the traits that a type parameter is bound by."""
         values = file.values[file.left[expression]] if file.op[expression] == Op.NAME else ()
-        found = [self._value(file, value) for value in values if file.op[value] == Op.OF_TYPE and value != expression]
-        types = [value.type for value in found if value is not None and not value.layers]
+        bounds = [self._value(file, value) for value in values if file.op[value] == Op.OF_TYPE and value != expression]
+        types = [value.type for value in bounds if value is not None and not value.layers]
         return _ValueType(types[0], also=tuple(types[1:])) if types else None
 
     def _element(self, value: _ValueType | None) -> _ValueType | None:
@@ -577,22 +577,22 @@ class SimpleResolver:
 
     def _common_type(self, file: LoadedFlow, values: list[int]) -> _ValueType | None:
         """Return the type of a variable; in Rust, where a name may be bound again, only if all values have the same."""
-        found = None
+        common = None
         for value in values:
             one = self._value(file, value)
-            if self._modules is not None and (one is None or one != (found or one)):
+            if self._modules is not None and (one is None or one != (common or one)):
                 return None
-            found = found or one
-            if found is not None and self._modules is None:
-                return found
-        return found
+            common = common or one
+            if common is not None and self._modules is None:
+                return common
+        return common
 
     def _result(self, file: LoadedFlow, call: int) -> _ValueType | None:
         """Return the type of what a call returns; of overloads, only if all return the same."""
         called = file.left[call]
         if file.right[call]:
-            found = {self._returned(file, called, place) for place in self._callees(file, call)}
-            return found.pop() if len(found) == 1 else None if found else self._returned(file, called, None)
+            types = {self._returned(file, called, place) for place in self._callees(file, call)}
+            return types.pop() if len(types) == 1 else None if types else self._returned(file, called, None)
         return self._returned(file, called, self.place(file, called))
 
     def _returned(self, file: LoadedFlow, called: int, place: Place | None) -> _ValueType | None:
@@ -639,8 +639,8 @@ class SimpleResolver:
 
 def _parts_of_tuple(file: LoadedFlow, expression: int) -> list[int]:
     """Return the expressions that a tuple is made of."""
-    found = []
+    parts = []
     while expression and file.op[expression] == Op.PAIR:
-        found.append(file.left[expression])
+        parts.append(file.left[expression])
         expression = file.right[expression] - 1 if file.right[expression] else 0
-    return found
+    return parts

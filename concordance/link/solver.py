@@ -74,9 +74,9 @@ class Solver(Generic[Key, Answer]):
         if self._nested >= _MAX_NESTED:
             raise _UnwindError
         self._nested += 1
-        found = self._run(frame)
+        answer = self._run(frame)
         self._nested -= 1
-        return found
+        return answer
 
     def _provisional_answer(self, key: Key, index: int) -> Answer:
         """Return the provisional answer to a question that is not answered yet."""
@@ -90,12 +90,12 @@ class Solver(Generic[Key, Answer]):
 
     def _drive(self) -> Answer:
         """Answer a question that no other question waits for."""
-        found = self._unknown
+        answer = self._unknown
         try:
             while self._stack:
                 self._nested = 1
                 try:
-                    found = self._run(self._stack[-1])
+                    answer = self._run(self._stack[-1])
                 except _UnwindError:
                     continue
         finally:  # after an error in one file, no question may stay open
@@ -103,18 +103,18 @@ class Solver(Generic[Key, Answer]):
             self._stack.clear()
             self._waiting.clear()
             self._index.clear()
-        return found
+        return answer
 
     def _run(self, frame: _Frame[Key, Answer]) -> Answer:
         """Answer the innermost question, and take it off the stack."""
         if frame.answers is None:
-            found = self._evaluate(frame.key)
+            evaluated = self._evaluate(frame.key)
             if frame.low > frame.index and len(self._waiting) == frame.start + 1:  # in no cycle
                 self._stack.pop()
                 self._waiting.pop()
                 del self._index[frame.key]
-                self._store(frame.key, found)
-                return found
+                self._store(frame.key, evaluated)
+                return evaluated
         if frame.low >= frame.index:
             while not self._settle(frame):
                 pass

@@ -63,7 +63,7 @@ def _longest(modules: ModuleFinder, path: str, dotted: str) -> tuple[Target | No
     """Return the longest prefix of a dotted name that is a module with a file, and its number of parts."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
-        found = modules.repository_target(path, ".".join(parts[:end]))
-        if found and found.paths:
-            return found, end
+        target = modules.repository_target(path, ".".join(parts[:end]))
+        if target and target.paths:
+            return target, end
     return None, 0

@@ -103,11 +103,11 @@ class LoadedFlow:
     @cached_property
     def values(self) -> list[list[int]]:
         """The expressions that are bound to each variable."""
-        found: list[list[int]] = [[] for _ in self.variable_scope]
+        values: list[list[int]] = [[] for _ in self.variable_scope]
         flow = self.flow
         for variable, value in zip(unpack_column(flow.bound_variable), unpack_column(flow.bound_value), strict=True):
-            found[variable].append(value)
-        return found
+            values[variable].append(value)
+        return values
 
     @cached_property
     def variables(self) -> dict[tuple[int, int], int]:
@@ -123,20 +123,20 @@ class LoadedFlow:
     @cached_property
     def relations(self) -> dict[tuple[int, int], list[int]]:
         """The expressions that describe symbols (bases, decorators, types, ...), by symbol and `SymbolRelation`."""
-        found: dict[tuple[int, int], list[int]] = {}
+        relations: dict[tuple[int, int], list[int]] = {}
         flow = self.flow
         rows = zip(unpack_column(flow.given_symbol), flow.given_what, unpack_column(flow.given_value), strict=True)
         for symbol, what, value in rows:
-            found.setdefault((symbol, what), []).append(value)
-        return found
+            relations.setdefault((symbol, what), []).append(value)
+        return relations
 
     @cached_property
     def members(self) -> dict[int, dict[int, list[int]]]:
         """The symbols inside each symbol (-1: the file), by name."""
-        found: dict[int, dict[int, list[int]]] = {}
+        members: dict[int, dict[int, list[int]]] = {}
         for symbol, (parent, name) in enumerate(zip(self.symbol_parent, self.symbol_name, strict=True)):
-            found.setdefault(parent - 1, {}).setdefault(name, []).append(symbol)
-        return found
+            members.setdefault(parent - 1, {}).setdefault(name, []).append(symbol)
+        return members
 
     @cached_property
     def arity(self) -> Sequence[int]:
@@ -200,13 +200,13 @@ class LinkWorld:
 
     def load(self, number: int) -> LoadedFlow:
         """Return a file, unpacked."""
-        found = self._loaded.get(number)
-        if found is None:
+        loaded = self._loaded.get(number)
+        if loaded is None:
             row = self.files[number]
             flow, names = unpack_flow_without_names(self._flows(row.id)) if row.size else (Flow(), b"")
-            found = self._loaded[number] = LoadedFlow(number, row, flow, names)
+            loaded = self._loaded[number] = LoadedFlow(number, row, flow, names)
             self._unpacked += row.size
-        return found
+        return loaded
 
     @property
     def exceeds_memory_limit(self) -> bool:
@@ -239,15 +239,15 @@ class LinkWorld:
 
     def targets_of(self, number: int) -> tuple[Target, ...]:
         """Return the target of each import of a file, given by number."""
-        found = self._targets.get(number)
-        if found is None:
+        targets = self._targets.get(number)
+        if targets is None:
             row = self.files[number]
             resolve = self._resolver(row.language)
-            found = (
+            targets = (
                 tuple(resolve(row.path, imported) for imported in self.imports(number)) if resolve is not None else ()
             )
-            self._targets[number] = found
-        return found
+            self._targets[number] = targets
+        return targets
 
     def set_import_targets(self, number: int, targets: tuple[Target, ...]) -> None:
         """Set the targets of a file's imports when they are already known."""

@@ -49,8 +49,8 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
     for file, label in enumerate(place):
         members.setdefault(label, []).append(file)
     keys = _keys(place, pairs, users)
-    found = [Cluster(keys.get(label, files[0]), files) for label, files in members.items() if len(files) > 1]
-    return sorted(found, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
+    clusters = [Cluster(keys.get(label, files[0]), files) for label, files in members.items() if len(files) > 1]
+    return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
 
 
 def _move_nodes(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:

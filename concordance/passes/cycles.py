@@ -15,7 +15,7 @@ def strongly_connected_components(count: int, edges: Iterable[tuple[int, int]]) 
     needs: list[list[int]] = [[] for _ in range(count)]
     for user, target in edges:
         needs[user].append(target)
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     order, low = [0] * count, [0] * count  # when a node was met, and the earliest open node it leads to; 0: not yet
     done = bytearray(count)
     open_: list[int] = []
@@ -37,10 +37,10 @@ def strongly_connected_components(count: int, edges: Iterable[tuple[int, int]]) 
                 way += ((point, at + 1), (following[at], 0))
                 continue
             if low[point] == order[point]:
-                found.append(_pop_component(open_, point, done))
+                components.append(_pop_component(open_, point, done))
             if way:
                 low[way[-1][0]] = min(low[way[-1][0]], low[point])
-    return found
+    return components
 
 
 def _pop_component(open_: list[int], point: int, done: bytearray) -> list[int]:
@@ -48,8 +48,8 @@ def _pop_component(open_: list[int], point: int, done: bytearray) -> list[int]:
     begin = len(open_) - 1
     while open_[begin] != point:
         begin -= 1
-    found = sorted(open_[begin:])
+    component = sorted(open_[begin:])
     del open_[begin:]
-    for one in found:
+    for one in component:
         done[one] = 1
-    return found
+    return component

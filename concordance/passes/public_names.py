@@ -91,17 +91,17 @@ def module_of(path: str, packages: frozenset[str], roots: frozenset[str]) -> str
     inner: list[str] = []
     below = (one for one in enclosing_folders(folder) if one in roots and (one == folder or f"/{one}".endswith("/src")))
     outside = next(below, None)
-    found = outside is not None
+    is_outside = outside is not None
     while folder and folder != outside:
         outer, _, last = folder.rpartition("/")
         if folder in packages:
-            found = True
-        elif found and outside is None:
+            is_outside = True
+        elif is_outside and outside is None:
             break
         inner.append(last)
         folder = outer
     whole = [*reversed(inner), *parts]
-    return ".".join(whole) if found and whole and all(part.isidentifier() for part in whole) else ""
+    return ".".join(whole) if is_outside and whole and all(part.isidentifier() for part in whole) else ""
 
 
 def is_private(part: str) -> bool:
@@ -148,14 +148,14 @@ class _Search:
         listed = self.modules[path].exports
         if listed is None:
             return None
-        found: set[str] = set()
+        names: set[str] = set()
         for name in listed:
             if not name.startswith("*"):
-                found.add(name)
+                names.add(name)
                 continue
             inner = self._submodule(path, name[1:].rpartition(".")[2])
-            found.update(self.modules[inner].exports or () if inner else ())
-        return frozenset(found)
+            names.update(self.modules[inner].exports or () if inner else ())
+        return frozenset(names)
 
     def _submodule(self, path: str, name: str) -> str:
         """Return the file of a submodule, given the package's own file; "" if there is none."""
@@ -174,8 +174,8 @@ class _Search:
         if far > _MAX_REEXPORTS:
             return None
         self._resolved[key] = None  # a cycle gives nothing where it closes
-        self._resolved[key] = found = self._resolve(path, name, far + 1)
-        return found
+        self._resolved[key] = place = self._resolve(path, name, far + 1)
+        return place
 
     def _resolve(self, path: str, name: str, far: int) -> DefinitionPlace | None:
         module = self.modules[path]
@@ -212,7 +212,7 @@ class _Search:
 
     def _names(self) -> dict[str, set[str]]:
         """Return all names that each module exports."""
-        found = {
+        names = {
             path: {*exports.own, *exports.variables, *self.reexported[path]} for path, exports in self.modules.items()
         }  # fmt: skip
         into: dict[str, list[str]] = {}
@@ -224,12 +224,12 @@ class _Search:
         left = sorted(into)
         while left:
             path = left.pop()
-            given = {name for name in found[path] if self._is_starred(path, name)}
+            given = {name for name in names[path] if self._is_starred(path, name)}
             for taker in into.get(path, ()):
-                if not given <= found[taker]:
-                    found[taker] |= given
+                if not given <= names[taker]:
+                    names[taker] |= given
                     left.append(taker)
-        return found
+        return names
 
     # --- Choosing among dotted names
 
@@ -237,13 +237,13 @@ class _Search:
         """Return the public names of each module's definitions."""
         called = self._module_names()
         best, documented_as = _least(self._exported_names(called)), _least(self._documented(documented, called))
-        found: dict[str, dict[str, PublicName]] = {}
+        names: dict[str, dict[str, PublicName]] = {}
         for (path, name), key in sorted({**best, **documented_as}.items()):
             if not key.private or (path, name) in documented_as:
-                found.setdefault(path, {})[name] = PublicName(key.dotted, key.by if key.by != path else "")
+                names.setdefault(path, {})[name] = PublicName(key.dotted, key.by if key.by != path else "")
         for path in self.modules:
-            self._as_source(path, found)
-        return found
+            self._as_source(path, names)
+        return names
 
     def _exported_names(self, module_names: Mapping[str, str]) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names under which modules export something, each with its definition."""
@@ -264,8 +264,8 @@ class _Search:
 
     def _module_names(self) -> dict[str, str]:
         """Return the name of each module; of a private one, the name under which a package re-exports it."""
-        found = dict(self.dotted)
-        hidden = {path for path, dotted in found.items() if any(map(is_private, dotted.split(".")))}
+        names = dict(self.dotted)
+        hidden = {path for path, dotted in names.items() if any(map(is_private, dotted.split(".")))}
         for path in sorted(self.modules, key=lambda one: (self.dotted[one].count("."), one)):
             dotted = self.dotted[path]
             if not dotted or path in hidden or path in self.not_importable:
@@ -274,10 +274,10 @@ class _Search:
                 there = self.resolve(path, name)
                 if there is None or there[1] or there[0] not in hidden or is_private(name):
                     continue
-                if self._reason(path, name, there) is not None and found[there[0]] == self.dotted[there[0]]:
-                    found[there[0]] = f"{dotted}.{name}"
+                if self._reason(path, name, there) is not None and names[there[0]] == self.dotted[there[0]]:
+                    names[there[0]] = f"{dotted}.{name}"
                     self.reexporting_package[there[0]] = path
-        return found
+        return names
 
     def _key(self, path: str, dotted: str, name: str, definition: DefinitionPlace, reason: int) -> _Key:
         """Return the sort key of a dotted name."""
@@ -349,18 +349,18 @@ class _Search:
 
 def _least(rows: Iterable[tuple[DefinitionPlace, _Key]]) -> dict[DefinitionPlace, _Key]:
     """Return the smallest key of each definition."""
-    found: dict[DefinitionPlace, _Key] = {}
+    least: dict[DefinitionPlace, _Key] = {}
     for there, key in rows:
-        if there not in found or key < found[there]:
-            found[there] = key
-    return found
+        if there not in least or key < least[there]:
+            least[there] = key
+    return least
 
 
 def _by_name(rows: Iterable[ReexportedName]) -> dict[str, list[ReexportedName]]:
-    found: dict[str, list[ReexportedName]] = {}
+    reexports: dict[str, list[ReexportedName]] = {}
     for reexport in rows:
-        found.setdefault(reexport.name, []).append(reexport)
-    return found
+        reexports.setdefault(reexport.name, []).append(reexport)
+    return reexports
 
 
 # --- What a module exports, and what a document documents. Both depend only on the file and on paths, never on ids, so
@@ -453,7 +453,7 @@ def _aliases(flow: Flow, variables: dict[str, None]) -> Iterator[tuple[str, str]
 
 def read_documented_names(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
     """Return the names that a document documents, each with the current module at that place ("" for none)."""
-    found = {
+    documented = {
         (imported.module, imported.name.partition("(")[0].strip()) if imported.name else ("", imported.module): None
         for imported in imports if imported.form in _NAME_DIRECTIVES
     }  # fmt: skip
@@ -461,5 +461,5 @@ def read_documented_names(symbols: Sequence[SymbolHead], imports: Sequence[Impor
     for symbol in symbols:
         if symbol.declaration and symbol.kind in _DOCUMENTED_KINDS and symbol.parent < 0:
             before = bisect_right(current, (symbol.line, "")) - 1
-            found[current[before][1] if before >= 0 else "", symbol.name] = None
-    return tuple(found)
+            documented[current[before][1] if before >= 0 else "", symbol.name] = None
+    return tuple(documented)

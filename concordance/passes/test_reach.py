@@ -40,8 +40,8 @@ def find_reaching_tests(
     """
     levels: dict[int, dict[int, list[tuple[int, int]]]] = {}  # by file and steps: the start of a batch, and its bits
     for begin in range(0, len(tests), _BATCH):
-        for distance, found in enumerate(_walk_files(tests[begin : begin + _BATCH], leads, owner, steps)):
-            for file, bits in found.items():
+        for distance, reached in enumerate(_walk_files(tests[begin : begin + _BATCH], leads, owner, steps)):
+            for file, bits in reached.items():
                 levels.setdefault(file, {}).setdefault(distance, []).append((begin, bits))
     return {file: _near(tests, by_steps) for file, by_steps in levels.items()}
 
@@ -54,7 +54,7 @@ def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]
         for steps in sorted(by_steps)
         if steps <= last
     ]
-    farther = sum(bits.bit_count() for steps, found in by_steps.items() if steps > last for _, bits in found)
+    farther = sum(bits.bit_count() for steps, reached in by_steps.items() if steps > last for _, bits in reached)
     return ReachingTests(near, farther)
 
 
@@ -93,11 +93,11 @@ def _walk(starts: dict[int, int], links: Links, steps: int) -> Iterator[dict[int
 def _places(bits: int) -> list[int]:
     """Return the positions of the set bits of a number."""
     text = f"{bits:b}"[::-1]
-    found, at = [], text.find("1")
+    places, at = [], text.find("1")
     while at >= 0:
-        found.append(at)
+        places.append(at)
         at = text.find("1", at + 1)
-    return found
+    return places
 
 
 # --- the tests of some files
@@ -105,14 +105,14 @@ def _places(bits: int) -> list[int]:
 
 def reached_within(starts: Iterable[int], leads: Links, steps: int, limit: int) -> set[int] | None:
     """Return the given symbols and what they lead to within some steps; None if these are more than `limit`."""
-    found = set(starts)
-    now = found
+    reached = set(starts)
+    now = reached
     for _ in range(steps):
-        now = {other for symbol in now for other in leads(symbol)} - found
-        found |= now
-        if len(found) > limit:
+        now = {other for symbol in now for other in leads(symbol)} - reached
+        reached |= now
+        if len(reached) > limit:
             return None
-    return found
+    return reached
 
 
 def find_tests_of_files(
@@ -127,11 +127,11 @@ def find_tests_of_files(
         for place, bits in sorted((order[node], bits) for node, bits in level.items() if node in order):
             for bit in _places(bits):
                 levels[bit].setdefault(distance, []).append(tests[place])
-    found: dict[int, ReachingTests] = {}
+    tests_by_file: dict[int, ReachingTests] = {}
     for file, by_steps in zip(code, levels, strict=True):
         if by_steps:
             last = max(_NEAR_STEPS, min(by_steps))
             near = [(distance, ids) for distance, ids in by_steps.items() if distance <= last]
             farther = sum(len(ids) for distance, ids in by_steps.items() if distance > last)
-            found[file] = ReachingTests(near, farther)
-    return found
+            tests_by_file[file] = ReachingTests(near, farther)
+    return tests_by_file

@@ -73,15 +73,15 @@ def _is_item(row: Definition, following: list[Definition]) -> bool:
 
 def _fields(context: RuleContext, rows: list[Definition]) -> list[Field]:
     """Return the keys of a mapping, each with the keys inside it."""
-    found: list[Field] = []
+    fields: list[Field] = []
     around: list[tuple[int, Field]] = []
     for row in rows:
         while around and around[-1][0] <= row.start:
             around.pop()
         entry = _field(context, row)
-        (around[-1][1].within if around else found).append(entry)
+        (around[-1][1].within if around else fields).append(entry)
         around.append((row.end, entry))
-    return found
+    return fields
 
 
 def _field(context: RuleContext, row: Definition) -> Field:

@@ -43,14 +43,14 @@ class OperatorNamespaces:
 
     def named(self, text: str) -> list[NamedOperator]:
         """Return the operators that a text names: dotted and quoted ones, in order."""
-        found = []
+        operators = []
         for match in _DOTTED.finditer(text):
             space = match[2] if match[1] else self._known.get(match[2], "")
             if space:
-                found.append(_make_operator(space, match[3], match[4] or "", match.start()))
+                operators.append(_make_operator(space, match[3], match[4] or "", match.start()))
         quoted = _QUOTED.finditer(text)
-        found.extend(_make_operator(match[1], match[2], match[3] or "", match.start()) for match in quoted)
-        return sorted(found, key=lambda operator: operator.at)
+        operators.extend(_make_operator(match[1], match[2], match[3] or "", match.start()) for match in quoted)
+        return sorted(operators, key=lambda operator: operator.at)
 
 
 def _make_operator(space: str, base: str, overload: str, at: int) -> NamedOperator:

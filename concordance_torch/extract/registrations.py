@@ -33,10 +33,10 @@ def find_registrations(tokens: Tokens, stretch: TokenRange, library: str, space:
 
 def given(tokens: Tokens, arguments: list[TokenRange], space: str, key: str, defines: bool) -> Iterator[BridgeEnd]:
     """Yield the ends of one registration: a schema or a name, then optionally a kernel."""
-    found = _literal(tokens, arguments[0]) if arguments else None
-    if found is None:
+    literal = _literal(tokens, arguments[0]) if arguments else None
+    if literal is None:
         return
-    at, text = found
+    at, text = literal
     schema = parse_schema(text)
     name = full_name(
         schema.local if schema else text, (schema.namespace if schema else "") or space or DEFAULT_NAMESPACE
@@ -105,7 +105,7 @@ def _inner(tokens: Tokens, stretch: TokenRange) -> tuple[int, str] | None:
     If the template wraps the operator itself (`&at::add`, `&ATEN_FN(add)`), the template is the kernel: return None.
     """
     start, end = stretch
-    found, place = None, start
+    innermost, place = None, start
     while place < end - 1:
         if tokens.text[place] == "decltype" and tokens.is_(place + 1, "("):
             place = tokens.closed(place + 1)
@@ -115,9 +115,9 @@ def _inner(tokens: Tokens, stretch: TokenRange) -> tuple[int, str] | None:
             while last + 2 < end and tokens.text[last + 1] == "::" and tokens.is_name(last + 2):
                 last += 2
             if not tokens.is_(last + 1, "(") and tokens.text[first] not in _OPERATORS:
-                found = last, "".join(tokens.text[first : last + 1])
+                innermost = last, "".join(tokens.text[first : last + 1])
         place += 1
-    return found
+    return innermost
 
 
 def _key(tokens: Tokens, stretch: TokenRange) -> str:

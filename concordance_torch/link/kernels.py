@@ -58,9 +58,9 @@ class Kernels:
         ]
         for space in spaces:
             wanted = (*space, *parts[:-1])
-            found = [symbol for symbol in defined if enclosing_namespaces(symbol) == wanted]
-            if found:
-                return self._choose_overload(found, schema, f"in namespace {'::'.join(wanted)}")
+            symbols = [symbol for symbol in defined if enclosing_namespaces(symbol) == wanted]
+            if symbols:
+                return self._choose_overload(symbols, schema, f"in namespace {'::'.join(wanted)}")
         outside = [
             symbol
             for symbol in defined
@@ -81,23 +81,23 @@ class Kernels:
         places = [self._context.symbol(target.target) for target in targets]
         scores = [match_score(schema.types, self._parameter_types(place)) if place else 0 for place in places]
         best = max(scores)
-        found = (
+        matching = (
             [target for target, score in zip(targets, scores, strict=True) if score == best] if best > 0 else targets
         )
-        if len(found) > 1:
-            return found
-        return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters match the schema")]
+        if len(matching) > 1:
+            return matching
+        return [LinkedName(matching[0].target, Trust.EXACT, "definition whose parameters match the schema")]
 
     def definitions_of(self, targets: list[LinkedName]) -> list[LinkedName]:
         """Return the same targets with declarations replaced by their definitions, where those are found."""
-        found: list[LinkedName] = []
+        definitions: list[LinkedName] = []
         for target in targets:
             place = self._context.symbol(target.target)
             others = self._definitions_of_declaration(place) if place is not None and place.declaration else []
-            found.extend(target._replace(target=other.id) for other in others)
+            definitions.extend(target._replace(target=other.id) for other in others)
             if not others:
-                found.append(target)
-        return list(dict.fromkeys(found))
+                definitions.append(target)
+        return list(dict.fromkeys(definitions))
 
     def _definitions_of_declaration(self, declared: SymbolPlace) -> list[SymbolPlace]:
         """Return the definitions of a declared function: same name, same namespace."""

@@ -35,10 +35,10 @@ class OperatorNames:
         """Return the operators of a dotted name, from the table nearest to a path."""
         if dotted.startswith(_OPS):
             return self.of_packet(dotted.removeprefix(_OPS), near)
-        found = self._by_python_name.get(dotted)
-        if not found and dotted.startswith(_FUNCTIONAL):
-            found = self._by_python_name.get("torch." + dotted.rpartition(".")[2])
-        return sort_plainest_first(operators_of_nearest_table(found or [], near))
+        operators = self._by_python_name.get(dotted)
+        if not operators and dotted.startswith(_FUNCTIONAL):
+            operators = self._by_python_name.get("torch." + dotted.rpartition(".")[2])
+        return sort_plainest_first(operators_of_nearest_table(operators or [], near))
 
     @cached_property
     def dotted(self) -> list[str]:
@@ -55,14 +55,14 @@ class OperatorNames:
         if len(parts) != 3:
             return []
         overload = "" if parts[2] == "default" else f".{parts[2]}"
-        found = self._tables.named(f"{parts[0]}::{parts[1]}{overload}", near)
-        return [found] if found else []
+        operator = self._tables.named(f"{parts[0]}::{parts[1]}{overload}", near)
+        return [operator] if operator else []
 
     def of_name(self, name: str, near: str) -> list[TableOperator]:
         """Return the operator of `aten::add.Tensor`, or all overloads of `aten::add`, the unnamed overload first."""
-        found = self._tables.named(name, near)
-        if found is not None and "." in name:
-            return [found]
+        operator = self._tables.named(name, near)
+        if operator is not None and "." in name:
+            return [operator]
         return sort_plainest_first(self._tables.overloads(name, near)) if "." not in name else []
 
     def of_macro_namespace(self, name: str) -> list[TableOperator]:
@@ -70,8 +70,8 @@ class OperatorNames:
 
         Only the build knows the value of such a macro.
         """
-        found = self._by_macro_namespace.get(name.partition("::")[2].partition(".")[0], [])
-        return found if len(found) == 1 else []
+        operators = self._by_macro_namespace.get(name.partition("::")[2].partition(".")[0], [])
+        return operators if len(operators) == 1 else []
 
 
 def sort_plainest_first(overloads: list[TableOperator]) -> list[TableOperator]:

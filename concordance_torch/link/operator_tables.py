@@ -62,8 +62,8 @@ class Tables:
 
     def named(self, name: str, near: str) -> TableOperator | None:
         """Return the operator of a full name, as defined by the table nearest to a path."""
-        found = self._by_name.get(name, [])
-        return operators_of_nearest_table(found, near)[0] if found else None
+        entries = self._by_name.get(name, [])
+        return operators_of_nearest_table(entries, near)[0] if entries else None
 
     def overloads(self, base: str, near: str) -> list[TableOperator]:
         """Return the overloads of a name in the nearest table."""
@@ -72,8 +72,10 @@ class Tables:
     def generating_entry(self, name: str, near: str) -> int:
         """Return the id of the entry from which an operator without an entry of its own is generated; 0 if there is
         none."""
-        found = self._generated.get(name, [])
-        return self.entry(max(found, key=lambda stated: shared_folder_count(stated.file.path, near))) if found else 0
+        entries = self._generated.get(name, [])
+        return (
+            self.entry(max(entries, key=lambda stated: shared_folder_count(stated.file.path, near))) if entries else 0
+        )
 
     def entry(self, stated: StatedEnd) -> int:
         """Return the id of the sequence item that an end is in; outside YAML tables, of the symbol around it."""
@@ -111,10 +113,10 @@ def _enclosing_index(rows: list[SymbolPlace], place: int) -> int:
 
 
 def _group_by(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableOperator]]:
-    found: dict[str, list[TableOperator]] = {}
+    groups: dict[str, list[TableOperator]] = {}
     for name, operator in rows:
-        found.setdefault(name, []).append(operator)
-    return found
+        groups.setdefault(name, []).append(operator)
+    return groups
 
 
 def operators_of_nearest_table(operators: list[TableOperator], near: str) -> list[TableOperator]:

@@ -40,14 +40,14 @@ class RegisteredKernels:
 
     def _visible_macros(self, file: BridgeFile) -> dict[str, Macro]:
         """Return the macros that a file may use: of several with one name, its own, else the nearest."""
-        found = {}
+        macros = {}
         for name, ends in self._macros.items():
             best = max(
                 ends, key=lambda stated: (stated.file.id == file.id, shared_folder_count(stated.file.path, file.path))
             )
             parameters = tuple(part.strip() for part in best.end.more[0][1].split(","))
-            found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
-        return found
+            macros[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
+        return macros
 
     def _expanded(self, stated: StatedEnd) -> Iterator[StatedEnd]:
         """Yield the registrations that a macro expands to, as if they were written where it is used."""
@@ -60,18 +60,20 @@ class RegisteredKernels:
         tokens = Tokens(
             MacroExpander(known, _MAX_EXPANSION).filled(stated.end.name, stated.end.text.split("\x1f")).encode()
         )
-        for found in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
-            if found.says == "kernel":
-                end = stated.end._replace(says="kernel", name=found.name, text=found.text, more=found.more)
+        for registrations in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
+            if registrations.says == "kernel":
+                end = stated.end._replace(
+                    says="kernel", name=registrations.name, text=registrations.text, more=registrations.more
+                )
                 yield stated._replace(end=end)
 
     @cached_property
     def by_name(self) -> dict[str, list[tuple[StatedEnd, list[LinkedName]]]]:
         """The same registrations, by operator name."""
-        found: dict[str, list[tuple[StatedEnd, list[LinkedName]]]] = {}
+        registered: dict[str, list[tuple[StatedEnd, list[LinkedName]]]] = {}
         for stated, functions in self.all:
-            found.setdefault(stated.end.name, []).append((stated, functions))
-        return found
+            registered.setdefault(stated.end.name, []).append((stated, functions))
+        return registered
 
     def _functions(self, stated: StatedEnd) -> list[LinkedName]:
         """Return the decorated function, an anonymous one, or the targets of the name where the registration is."""

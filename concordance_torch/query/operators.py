@@ -60,11 +60,11 @@ class OperatorInfo(NamedTuple):
 
     def keys(self) -> dict[str, list[Bridge]]:
         """Return its kernels by dispatch key, without those that tests register."""
-        found: dict[str, list[Bridge]] = {}
+        keys: dict[str, list[Bridge]] = {}
         for row in self.rows_saying(KERNEL):
             if row not in self.from_tests:
-                found.setdefault(bridge_detail(row, "key") or "any", []).append(row)
-        return dict(sorted(found.items(), key=lambda pair: (_dispatch_key_order(pair[0]), pair[0])))
+                keys.setdefault(bridge_detail(row, "key") or "any", []).append(row)
+        return dict(sorted(keys.items(), key=lambda pair: (_dispatch_key_order(pair[0]), pair[0])))
 
 
 def called_in_python(info: OperatorInfo) -> list[str]:
@@ -96,15 +96,17 @@ def without_overload(name: str) -> str:
 @shared_until(Aspect.BRIDGES)
 def _overloads(index: Index) -> dict[str, list[str]]:
     """Return the full names of each operator that has a schema outside of tests, by its base name, in page order."""
-    found: dict[str, set[str]] = {}
+    overloads: dict[str, set[str]] = {}
     every: dict[str, set[str]] = {}
     for row in bridges_of(index).rows:
         if "::" in row.name and row.says != STUB:
             every.setdefault(without_overload(row.name), set()).add(row.name)
             if row.says == SCHEMA and index.category_of(index.path_of(row.source)) != Category.TEST:
-                found.setdefault(without_overload(row.name), set())
-    largest = Counter(name.rpartition("::")[0] for name in found)  # the namespace with the most operators comes first
-    order = sorted(found, key=lambda name: (-largest[name.rpartition("::")[0]], name))
+                overloads.setdefault(without_overload(row.name), set())
+    largest = Counter(
+        name.rpartition("::")[0] for name in overloads
+    )  # the namespace with the most operators comes first
+    order = sorted(overloads, key=lambda name: (-largest[name.rpartition("::")[0]], name))
     return {name: sorted(every[name]) for name in order}
 
 
@@ -125,34 +127,34 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
     if full is None:
         index.reads.note(Aspect.BRIDGES_OF_NAME, name)
         return None
-    found, overloads = dict[str, list[Bridge]](), []
+    bridges, overloads = dict[str, list[Bridge]](), []
     for one in dict.fromkeys((name, *full)):
         for row in bridges_of(index).named(one):
-            found.setdefault(row.says, []).append(row)
+            bridges.setdefault(row.says, []).append(row)
             if row.says == SCHEMA:
                 detail = {key: value for key, value in row.more if key != SCHEMA}
                 overloads.append(Overload(one, bridge_detail(row, SCHEMA), row, detail))
     tried = frozenset(
-        row for rows in found.values() for row in rows
+        row for rows in bridges.values() for row in rows
         if index.category_of(index.path_of(row.source)) == Category.TEST
     )  # fmt: skip
-    return OperatorInfo(name, overloads, found, tried)
+    return OperatorInfo(name, overloads, bridges, tried)
 
 
 def coverage_of(info: OperatorInfo) -> dict[str, str]:
     """Return a word for what an operator has in each column, "" for nothing."""
     keys = info.keys()
     composite = "composite" if any(key.startswith("Composite") for key in keys) else ""
-    found = {backend: "kernel" if _has_key(keys, backend) else composite for backend in BACKENDS}
+    coverage = {backend: "kernel" if _has_key(keys, backend) else composite for backend in BACKENDS}
     implicit = "implicit" if IMPLICIT in keys else ""
     autograd = "kernel" if any(key.startswith("Autograd") for key in keys) else implicit
-    found["Autograd"] = "formula" if info.rows.get(FORMULA) else autograd
-    found["Decomposition"] = "yes" if info.rows_outside_tests("decomposition", "reference") else ""
-    found["Meta"] = "yes" if info.rows_outside_tests(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
-    found["Lowering"] = "yes" if info.rows_outside_tests("lowering") else ""
-    found["OpInfo"] = "yes" if info.rows.get(OPINFO) else ""
-    found["Documentation"] = "yes" if info.rows_outside_tests(DOCSTRING, DOCUMENTED) else ""
-    return found
+    coverage["Autograd"] = "formula" if info.rows.get(FORMULA) else autograd
+    coverage["Decomposition"] = "yes" if info.rows_outside_tests("decomposition", "reference") else ""
+    coverage["Meta"] = "yes" if info.rows_outside_tests(META, STRUCTURED_META) or _has_key(keys, "Meta") else composite
+    coverage["Lowering"] = "yes" if info.rows_outside_tests("lowering") else ""
+    coverage["OpInfo"] = "yes" if info.rows.get(OPINFO) else ""
+    coverage["Documentation"] = "yes" if info.rows_outside_tests(DOCSTRING, DOCUMENTED) else ""
+    return coverage
 
 
 def _has_key(keys: Iterable[str], backend: str) -> bool:
@@ -165,22 +167,22 @@ def candidate_names(name: str) -> list[str]:
     if colons:
         return [name, f"aten::{last}"] if space in _CPP_NAMESPACES else [name]
     parts = name.split(".")
-    found = []
+    names = []
     if name.startswith("torch.ops.") and len(parts) > 3:
-        found.append(f"{parts[2]}::{'.'.join(parts[3:])}")
+        names.append(f"{parts[2]}::{'.'.join(parts[3:])}")
     if len(parts) <= 2:
-        found.append(f"aten::{name}")
+        names.append(f"aten::{name}")
     if parts[0] == "torch" and len(parts) > 1:
         joined = [f"aten::{'_'.join(parts[start:])}" for start in range(1, len(parts))]
-        found += [joined[-1], *joined[:-1]]
-    return found or [f"aten::{name}"]
+        names += [joined[-1], *joined[:-1]]
+    return names or [f"aten::{name}"]
 
 
 def operator_meant(index: Index, written: str) -> OperatorInfo | None:
     """Return the operator that a name, as written in Python, C++ or a table, refers to; None if there is none."""
     some = candidate_names(written) if _has_schema(index, candidate_names(written)) else ()
-    found = [info for name in some if (info := operator(index, without_overload(name))) is not None]
-    return next((info for info in found if written in called_in_python(info)), found[0] if found else None)
+    infos = [info for name in some if (info := operator(index, without_overload(name))) is not None]
+    return next((info for info in infos if written in called_in_python(info)), infos[0] if infos else None)
 
 
 def _has_schema(index: Index, some: list[str]) -> bool:

@@ -41,11 +41,11 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 
 def _targets(context: BridgeContext, stated: StatedEnd) -> dict[str, int]:
     """Return the targets that a build file defines, by name."""
-    found: dict[str, int] = {}
+    targets: dict[str, int] = {}
     for place in context.symbols(stated.file):
         if place.kind == Kind.TARGET:
-            found.setdefault(place.name, place.id)
-    return found
+            targets.setdefault(place.name, place.id)
+    return targets
 
 
 def _target_files(context: BridgeContext, paths: Paths, ends: list[StatedEnd], target: int) -> Iterator[Bridge]:
@@ -74,8 +74,8 @@ def _files(paths: Paths, stated: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
         bases = [*bases, *(base for base in ("",) if base not in bases)]
     for base in bases:
         if how == "object":
-            found = [paths.file(base, words.removesuffix(".o") + ending) for ending in _OBJECTS]
-            files = [file for file in found if file][:1]
+            candidates = [paths.file(base, words.removesuffix(".o") + ending) for ending in _OBJECTS]
+            files = [file for file in candidates if file][:1]
         elif any(sign in words for sign in "*?["):
             files = paths.matching(base, words, below=how == "glob below")
             if language == "starlark":
@@ -140,12 +140,12 @@ class Paths:
             return written[here.end() :], [folder]
         top = _TOP.match(written)
         if top:
-            found = [
+            folders = [
                 ancestor
                 for ancestor in enclosing_folders(folder)
                 if any(f"{ancestor}/{marker}".lstrip("/") in self._all for marker in markers)
             ]
-            return written[top.end() :], found[::-1] or [""]
+            return written[top.end() :], folders[::-1] or [""]
         return written, [folder]
 
     def file(self, folder: str, words: str) -> str:
@@ -164,13 +164,13 @@ class Paths:
             folder, _, name = whole.rpartition("/")
             whole = f"{folder}/**/{name}".lstrip("/")
         regex = _compile_pattern(whole)
-        found = []
+        files = []
         for path in self._sorted[bisect_left(self._sorted, start) :]:
             if not path.startswith(start):
                 break
             if regex.fullmatch(path):
-                found.append(path)
-        return found
+                files.append(path)
+        return files
 
 
 @cache

@@ -40,8 +40,8 @@ def _imported(context: BridgeContext, stated: StatedEnd, library: str) -> tuple[
 
 def _functions(context: BridgeContext, stated: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
     name = stated.end.name
-    found = [place for place in context.symbols_named(name, C_FAMILY) if place.kind == "function"]
-    defined = [place for place in found if not place.declaration] or found
+    functions = [place for place in context.symbols_named(name, C_FAMILY) if place.kind == "function"]
+    defined = [place for place in functions if not place.declaration] or functions
     keeping = [place for place in defined if place.language == "c" or name in plain]
     for place in (keeping or defined)[: _MAX_CANDIDATES + 1] if len(keeping or defined) <= _MAX_CANDIDATES else ():
         alone = len(keeping) == 1

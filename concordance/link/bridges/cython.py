@@ -33,10 +33,10 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         if row.path.endswith(STUBS_AND_TEMPLATES):
             module = context.module_of(row.path.removesuffix(".in"))
             for symbol in context.symbols(row):
-                found = known.get(f"{module}.{symbol.key.partition('+')[0]}")
-                if found is not None:
-                    name = f"{module}.{found.end.name}"
-                    yield Bridge("cython", "declares", name, symbol.id, -1, found.file.id, Trust.VIA_IMPORT, _BY)
+                class_place = known.get(f"{module}.{symbol.key.partition('+')[0]}")
+                if class_place is not None:
+                    name = f"{module}.{class_place.end.name}"
+                    yield Bridge("cython", "declares", name, symbol.id, -1, class_place.file.id, Trust.VIA_IMPORT, _BY)
     for stated in context.ends("cython", "declares"):
         yield from _functions(context, stated)
 
@@ -45,9 +45,9 @@ def _functions(context: BridgeContext, stated: StatedEnd) -> Iterator[Bridge]:
     """Join a declaration with its C function, if only one has its name; trusted more if the declared header has it."""
     name = stated.end.name.rpartition("::")[2]
     header = dict(stated.end.more).get("header", "")
-    found = [place for place in context.symbols_named(name, C_FAMILY) if place.kind in ("function", "macro")]
-    shown = bool(header) and any(place.path.endswith(header) for place in found)
-    defined = [place for place in found if not place.declaration] or found
+    functions = [place for place in context.symbols_named(name, C_FAMILY) if place.kind in ("function", "macro")]
+    shown = bool(header) and any(place.path.endswith(header) for place in functions)
+    defined = [place for place in functions if not place.declaration] or functions
     own = [place for place in defined if not place.category.startswith("test")]
     if len(own or defined) == 1:
         trust, by = (Trust.VIA_IMPORT, "in the header") if shown else (Trust.UNIQUE_NAME, "only function of this name")

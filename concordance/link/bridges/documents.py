@@ -26,15 +26,15 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for stated in ends:
         more = dict(stated.end.more)
         if more["how"] == "path":
-            found = _path(context, stated)
+            documented = _path(context, stated)
         elif more["how"] == "qualified":
-            found = _qualified(context, stated.end.text)
+            documented = _qualified(context, stated.end.text)
         else:
             asked = names.module if more["how"] == "module" else names.resolve
             module = more.get("module", "")
-            found = (asked(f"{module}.{stated.end.text}") if module else None) or asked(stated.end.text)
-        if found is not None and context.file_containing(found.id).path != stated.file.path:
-            yield stated.to(found.id, found.trust, found.by)
+            documented = (asked(f"{module}.{stated.end.text}") if module else None) or asked(stated.end.text)
+        if documented is not None and context.file_containing(documented.id).path != stated.file.path:
+            yield stated.to(documented.id, documented.trust, documented.by)
 
 
 def _path(context: BridgeContext, stated: StatedEnd) -> DocumentedName | None:
@@ -57,11 +57,11 @@ def _qualified(context: BridgeContext, written: str) -> DocumentedName | None:
         heads = [part for part in parts[:-1] if part]
         return enclosing[len(enclosing) - len(heads) :] == heads if heads else True
 
-    found = [place for place in context.symbols_named(parts[-1], C_FAMILY) if fits(place)]
-    found = [place for place in found if not place.declaration] or found
-    if len({(place.path, place.parent_key) for place in found}) != 1:
+    definitions = [place for place in context.symbols_named(parts[-1], C_FAMILY) if fits(place)]
+    definitions = [place for place in definitions if not place.declaration] or definitions
+    if len({(place.path, place.parent_key) for place in definitions}) != 1:
         return None
-    return DocumentedName(found[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)
+    return DocumentedName(definitions[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)
 
 
 # --- resolve a dotted Python name as documents write it: under the module from which users import it
@@ -134,10 +134,10 @@ class DocumentedNames:
     def _symbols(self, path: str) -> dict[str, int]:
         """Return the symbols of a file by their qualified names."""
         if path not in self._keys:
-            found: dict[str, int] = {}
+            symbols: dict[str, int] = {}
             for place in self._context.symbols(self._row(path)):
-                found.setdefault(f"{place.parent_key}.{place.name}" if place.parent_key else place.name, place.id)
-            self._keys[path] = found
+                symbols.setdefault(f"{place.parent_key}.{place.name}" if place.parent_key else place.name, place.id)
+            self._keys[path] = symbols
         return self._keys[path]
 
     def _in_module(self, path: str, rest: list[str], depth: int) -> DocumentedName | None:
@@ -150,13 +150,13 @@ class DocumentedNames:
         if depth > _MAX_REEXPORTS:
             return None
         for stated in self._reexports.get(path, ()):
-            found = None
+            documented = None
             if stated.end.name == rest[0]:
-                found = self._by_import(stated, rest[1:], depth)
+                documented = self._by_import(stated, rest[1:], depth)
             elif stated.end.name == "*":
-                found = self._all_of(path, stated.end.text, rest, depth)
-            if found is not None:
-                return found
+                documented = self._all_of(path, stated.end.text, rest, depth)
+            if documented is not None:
+                return documented
         return None
 
     def _by_import(self, stated: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:

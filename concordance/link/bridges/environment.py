@@ -111,11 +111,11 @@ def _nearest(stated: StatedEnd, options: list[StatedEnd]) -> list[StatedEnd]:
 
 def _documented(stated: StatedEnd, options: list[StatedEnd], readers: set[int]) -> Bridge:
     """Return the row of a document: to the option, or to the only place that reads the variable."""
-    found = _nearest(stated, options)
-    if found:
+    option = _nearest(stated, options)
+    if option:
         sure = Trust.UNIQUE_NAME if len(options) == 1 else Trust.CANDIDATE
         return stated.to(
-            found[0].id, sure, "a build option has this name" if _is_option(found[0]) else "declared there"
+            option[0].id, sure, "a build option has this name" if _is_option(option[0]) else "declared there"
         )
     if len(readers) == 1:
         return stated.to(next(iter(readers)), Trust.UNIQUE_NAME, "the only place that reads it")

@@ -48,10 +48,10 @@ class _Files:
         """Return the path of the `.proto` file; "" if it is not in the repository or ambiguous."""
         folder = stated.file.path.rpartition("/")[0]
         beside = join_path(folder, written) or ""
-        found = self._by_name.get(written.rpartition("/")[2], [])
-        if beside in found or written.startswith("."):
-            return beside if beside in found else ""
-        matching = [path for path in found if f"/{path}".endswith(f"/{written}")]
+        paths = self._by_name.get(written.rpartition("/")[2], [])
+        if beside in paths or written.startswith("."):
+            return beside if beside in paths else ""
+        matching = [path for path in paths if f"/{path}".endswith(f"/{written}")]
         return matching[0] if len(matching) == 1 else ""
 
     def symbol_named(self, path: str, dotted: str) -> SymbolPlace | None:

@@ -40,16 +40,16 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         return
     files = _FilesByEnd(context)
     for stated in ends:
-        found, by = files.named(stated)
-        found = _nearest(found, stated.file.path)
-        others = [path for path in found if path != stated.file.path]
+        paths, by = files.named(stated)
+        paths = _nearest(paths, stated.file.path)
+        others = [path for path in paths if path != stated.file.path]
         most = _MAX_MATCHES if by == _MATCHED else MAX_CANDIDATES
-        if not others or len(others) < len(found) or len(found) > most:
+        if not others or len(others) < len(paths) or len(paths) > most:
             continue  # its own name, or no file in particular
         is_listed = dict(stated.end.more)["how"] in (_LISTED, _PATTERN)  # several: `ring` of ring.cpp and ring.py
-        is_guess = (len(found) > 1 and not is_listed) or by in (_NAME_ONLY, _ADDRESS)
+        is_guess = (len(paths) > 1 and not is_listed) or by in (_NAME_ONLY, _ADDRESS)
         trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by in ("path", _MATCHED) else Trust.UNIQUE_NAME
-        for path in found:
+        for path in paths:
             yield stated.to(context.files_by_path[path].id, trust, by)
 
 
@@ -103,9 +103,9 @@ class _FilesByEnd:
         word = word.lstrip("./")
         if how == "stem":
             name = word.rpartition("/")[2]
-            found = self._ending(self._by_stem.get(name, ()), word) or self._ending(self._by_name.get(name, ()), word)
-            near = [path for path in found if _without_extension(path) == join_path(folder, word)]
-            return near[:1] or found, "path without its extension"
+            paths = self._ending(self._by_stem.get(name, ()), word) or self._ending(self._by_name.get(name, ()), word)
+            near = [path for path in paths if _without_extension(path) == join_path(folder, word)]
+            return near[:1] or paths, "path without its extension"
         first, _, rest = word.partition("/")
         if rest and first.isupper():
             word = rest  # the path follows a variable
@@ -127,11 +127,11 @@ class _FilesByEnd:
                 continue
             if last == "*":
                 name = user.rpartition("/")[2]
-                found = [path for path in self._by_name.get(name, ()) if _folder_of(_folder_of(path)) == there]
+                paths = [path for path in self._by_name.get(name, ()) if _folder_of(_folder_of(path)) == there]
             else:
-                found = [path for path in self._in_folder(there) if path.endswith(last[1:])]
-            if found:
-                return found
+                paths = [path for path in self._in_folder(there) if path.endswith(last[1:])]
+            if paths:
+                return paths
         return []
 
     def _in_folder(self, folder: str) -> list[str]:
@@ -152,10 +152,10 @@ class _FilesByEnd:
                 return classes
         while len(parts) >= _LEAST_PARTS:
             files = self._ending(self._by_stem.get(parts[-1], ()), "/".join(parts))
-            found = [path for path in files if path.endswith(".py")]
-            if found:
+            modules = [path for path in files if path.endswith(".py")]
+            if modules:
                 is_whole = word.count(".") == len(parts) - 1
-                return [path for path in found if is_whole or not path.endswith(_PACKAGE_FILES)]
+                return [path for path in modules if is_whole or not path.endswith(_PACKAGE_FILES)]
             parts.pop()
         return []
 

@@ -160,13 +160,13 @@ def _exported_values(modules: Modules, table: list[BoundName]) -> dict[str, list
     """Return the values of enumerations that are also exported as names of the module."""
     exporting = [stated for stated in modules.ends if stated.end.says == "exports"]
     enums = {named.name for stated in exporting for named in append_path(modules.of(stated), stated.end.name)}
-    found: dict[str, list[BoundName]] = {}
+    values: dict[str, list[BoundName]] = {}
     for binding in table:
         for named in binding.names if end_detail(binding.end, "as") == "value" else ():
             scope, _, last = named.name.rpartition(".")
             if scope in enums:
-                found.setdefault(f"{scope.rpartition('.')[0]}.{last}", []).append(binding)
-    return found
+                values.setdefault(f"{scope.rpartition('.')[0]}.{last}", []).append(binding)
+    return values
 
 
 def _star_imports(context: BridgeContext, bound_names: dict[str, list[BoundName]]) -> dict[str, list[BoundName]]:
@@ -174,7 +174,7 @@ def _star_imports(context: BridgeContext, bound_names: dict[str, list[BoundName]
 
     A star import takes only public names.
     """
-    found: dict[str, list[BoundName]] = {}
+    starred: dict[str, list[BoundName]] = {}
     modules = {star_module for name in bound_names if (star_module := name.rpartition(".")[0])}
     stars: dict[str, list[str]] = {}
     for stated in context.ends("extension", "takes all"):
@@ -187,8 +187,8 @@ def _star_imports(context: BridgeContext, bound_names: dict[str, list[BoundName]
             for module in taken if rest != name and not rest.startswith("_") else ():
                 bound = bound_names.get(f"{module}.{rest}")
                 if bound:
-                    found.setdefault(name, bound)
-    return found
+                    starred.setdefault(name, bound)
+    return starred
 
 
 class Bindings:
@@ -266,17 +266,17 @@ class Bindings:
 
     def _targets_by_name(self, stated: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
         *within, name = stated.end.text.split("::")
-        found = [place for place in self._context.symbols_named(name, C_FAMILY) if place.kind in kinds]
+        places = [place for place in self._context.symbols_named(name, C_FAMILY) if place.kind in kinds]
         scopes = [scope for scope in within if scope]
         if scopes:
-            found = [place for place in found if _is_within(place, scopes)]
-        defined = [place for place in found if not place.declaration] or found
+            places = [place for place in places if _is_within(place, scopes)]
+        defined = [place for place in places if not place.declaration] or places
         if len(defined) == 1:
             return [LinkedName(defined[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)]
         if 1 < len(defined) <= _MAX_CANDIDATES and scopes:
             return [LinkedName(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
         return [
-            LinkedName(0, Trust.UNIQUE_NAME, "several of this name" if found else "no definition of this name found")
+            LinkedName(0, Trust.UNIQUE_NAME, "several of this name" if places else "no definition of this name found")
         ]
 
 

@@ -23,9 +23,9 @@ _AT_FILE = re.compile(
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join commands with scripts."""
-    found = _Files(context)
+    files = _Files(context)
     for stated in context.ends("runs"):
-        for path, trust, by in found.scripts_named(stated):
+        for path, trust, by in files.scripts_named(stated):
             if path != stated.file.path:
                 yield stated.to(context.files_by_path[path].id, trust, by, role=Role.CALL)
 
@@ -99,7 +99,7 @@ class _Files:
             for path in python:
                 self._modules.setdefault(self._context.module_of(path), path)
         for dotted in (f"{name}.__main__", name):
-            found = self._modules.get(dotted)
-            if found is not None:
-                yield found, Trust.EXACT, "module"
+            module_file = self._modules.get(dotted)
+            if module_file is not None:
+                yield module_file, Trust.EXACT, "module"
                 return

@@ -69,8 +69,8 @@ class ExpressionTypes(Members):
 
     def type_named(self, view: FileScope, expression: int) -> Type | None:
         """Return the type that an expression names."""
-        found = view.types.get(expression, _ABSENT)
-        return found if found is not _ABSENT else self.solver.ask((TYPE_NAMED, view, expression))
+        type_ = view.types.get(expression, _ABSENT)
+        return type_ if type_ is not _ABSENT else self.solver.ask((TYPE_NAMED, view, expression))
 
     def _type_named(self, view: FileScope, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
@@ -88,10 +88,10 @@ class ExpressionTypes(Members):
                 return None
             if view.op[values[0]] == PARAMETER:
                 return self._parameter(view, values[0])
-        found = self.named(view, expression)
-        if found is None:
+        resolved = self.named(view, expression)
+        if resolved is None:
             return self.standard_types.type_named(last_name(view.file, expression)) if op in (LOOKUP, MEMBER) else None
-        entry = found.entry
+        entry = resolved.entry
         if entry.kind == TYPE:
             return self._alias(view, expression, entry)
         scope = entry.scope.inner_scopes.get(entry.name) if entry.kind in TYPES else None
@@ -104,24 +104,24 @@ class ExpressionTypes(Members):
         return (None, (scope if scope is not None else view.number << SHIFT | symbol, view.right[value]))
 
     def _arguments(self, view: FileScope, right: int) -> tuple[Type | None, ...]:
-        found: list[Type | None] = []
+        arguments: list[Type | None] = []
         while right:
             pair = right - 1
-            found.append(self.type_named(view, view.left[pair]) if view.left[pair] else None)
+            arguments.append(self.type_named(view, view.left[pair]) if view.left[pair] else None)
             right = view.right[pair]
-        return tuple(found)
+        return tuple(arguments)
 
     def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """Return the type that an alias refers to."""
         for other, place in self.symbols(entry):
             for value in other.file.related_expressions(place, SymbolRelation.TYPE):
-                found = self.type_named(other, value)
-                if found is None:
+                aliased = self.type_named(other, value)
+                if aliased is None:
                     continue
-                if view.op[expression] == MEMBER and (found[0] is None or found[1]):
+                if view.op[expression] == MEMBER and (aliased[0] is None or aliased[1]):
                     receiver = self._receiver(view, expression, entry)
-                    return substitute_arguments(found, *receiver) if receiver is not None else found
-                return found
+                    return substitute_arguments(aliased, *receiver) if receiver is not None else aliased
+                return aliased
         scope = entry.scope.inner_scopes.get(entry.name)  # a type without a name of its own
         return (scope, ()) if scope is not None else None
 
@@ -129,8 +129,8 @@ class ExpressionTypes(Members):
 
     def type_of(self, view: FileScope, expression: int) -> Type | None:
         """Return the type of an expression's value."""
-        found = view.values.get(expression, _ABSENT)
-        return found if found is not _ABSENT else self.solver.ask((TYPE_OF, view, expression))
+        type_ = view.values.get(expression, _ABSENT)
+        return type_ if type_ is not _ABSENT else self.solver.ask((TYPE_OF, view, expression))
 
     def _type_of(self, view: FileScope, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
@@ -181,10 +181,10 @@ class ExpressionTypes(Members):
         if view.op[expression] == LOOKUP and view.names[view.left[expression]] == "this":
             around, _ = self.start(view, view.right[expression] % view.scopes)
             return (around, ()) if around.is_class else None
-        found = self.named(view, expression)
-        if found is None:
+        resolved = self.named(view, expression)
+        if resolved is None:
             return self._standard_member_type(view, expression) if view.op[expression] == MEMBER else None
-        entry = found.entry
+        entry = resolved.entry
         if entry.kind in _NO_VALUES:
             return None
         receiver = self._receiver(view, expression, entry)
@@ -202,8 +202,8 @@ class ExpressionTypes(Members):
         if view.op[expression] != MEMBER or not entry.scope.is_class:
             return None
         owner = self.owner(view, view.left[expression])
-        found = self.find_member(owner, entry.name) if owner is not None else None
-        return found[1] if found is not None else None
+        member = self.find_member(owner, entry.name) if owner is not None else None
+        return member[1] if member is not None else None
 
     def _standard_member_type(self, view: FileScope, expression: int) -> Type | None:
         """Return the type of a member of a standard container or pointer."""
@@ -224,15 +224,15 @@ class ExpressionTypes(Members):
         if view.op[callee] == ITEM:
             args = self._arguments(view, view.right[callee])
             name = view.left[callee]
-        found = self.named(view, name)
+        resolved = self.named(view, name)
         makes = bool(args) and view.op[name] in (LOOKUP, MEMBER) and last_name(view.file, name).startswith("make_")
-        if found is None:
+        if resolved is None:
             if makes:
                 return args[0]
             if view.op[name] == MEMBER:
                 return self._standard_member_type(view, name)
             return self.type_named(view, callee) or self._functor(view, name, count)
-        entry = found.entry
+        entry = resolved.entry
         if entry.kind in TYPES:
             return self.type_named(view, callee)
         if entry.kind not in FUNCTIONS:
@@ -243,8 +243,8 @@ class ExpressionTypes(Members):
     def _functor(self, view: FileScope, callee: int, count: int) -> Type | None:
         """Return the type of the result of calling an object."""
         value = self.type_of(view, callee)
-        found = self.find_member(value, "operator()") if value is not None and value[0] is not None else None
-        return self.return_type(view, found[0], count, found[1], ()) if found is not None else None
+        operator = self.find_member(value, "operator()") if value is not None and value[0] is not None else None
+        return self.return_type(view, operator[0], count, operator[1], ()) if operator is not None else None
 
     def return_type(
         self, view: FileScope, entry: ScopeMember, count: int, receiver: Type | None, args: tuple[Type | None, ...]
@@ -252,19 +252,19 @@ class ExpressionTypes(Members):
         """Return what a function returns; None if its overloads differ."""
         result: Type | None = None
         for group in self.matching_overloads(view, entry, count):
-            found: Type | None = None
+            returned: Type | None = None
             for code in group.codes:
                 other = self.view(code >> SHIFT)
                 for value in other.file.related_expressions(code & MASK, SymbolRelation.RETURNS):
-                    found = self.type_of(other, value)
+                    returned = self.type_of(other, value)
                     if receiver is not None:
-                        found = substitute_arguments(found, *receiver)
-                    found = substitute_arguments(found, code, args)
-                if found is not None:
+                        returned = substitute_arguments(returned, *receiver)
+                    returned = substitute_arguments(returned, code, args)
+                if returned is not None:
                     break
-            if found is None or (result is not None and result != found):
+            if returned is None or (result is not None and result != returned):
                 return None
-            result = found
+            result = returned
         return result
 
     def matching_overloads(self, view: FileScope, entry: ScopeMember, count: int) -> Sequence[Entity]:
@@ -290,11 +290,11 @@ class ExpressionTypes(Members):
         scope: CScope = value[0]
         if scope.parent is None:
             return self.standard_types.element(value, each)
-        found = self.find_member(value, "begin" if each else "operator[]")
-        if found is None:
+        operator = self.find_member(value, "begin" if each else "operator[]")
+        if operator is None:
             return None if each else value  # a pointer's subscript
-        view = self.view(found[0].codes[0] >> SHIFT)
-        result = self.return_type(view, found[0], 0 if each else 1, found[1], ())
+        view = self.view(operator[0].codes[0] >> SHIFT)
+        result = self.return_type(view, operator[0], 0 if each else 1, operator[1], ())
         if each and result is not None and result[0] is not None:
             star = self.find_member(result, "operator*")
             if star is not None:

@@ -93,24 +93,26 @@ class GeneratedHeaders:
     def _templates(self, words: str) -> list[str]:
         """Return files of that name in template folders; those that share most folders with the include come first."""
         *outer, base = words.split("/")
-        found = []
+        templates = []
         for path in self._tree.by_name.get(base, ()):
             around = set(path.split("/")[:-1])
             if not _TEMPLATE_FOLDERS.isdisjoint(around):
                 shared = len(around.intersection(outer))
                 if shared or not outer or not _GENERATED.isdisjoint(outer):
-                    found.append((-shared, path))
-        return [path for _, path in sorted(found)]
+                    templates.append((-shared, path))
+        return [path for _, path in sorted(templates)]
 
     def _nearest(self, folder: str, base: str, ending: str) -> list[str]:
         """Return the files whose paths end in a path, nearest first."""
-        found = [path for path in self._tree.by_name.get(base, ()) if path == ending or path.endswith(f"/{ending}")]
-        return sorted(found, key=lambda path: (-shared_prefix_length(folder, path), path))
+        candidates = [
+            path for path in self._tree.by_name.get(base, ()) if path == ending or path.endswith(f"/{ending}")
+        ]
+        return sorted(candidates, key=lambda path: (-shared_prefix_length(folder, path), path))
 
     @cached_property
     def _outputs(self) -> dict[str, list[tuple[str, str]]]:
         """The outputs of build files, by the last part of the path: the path as written, and the build file."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        outputs: dict[str, list[tuple[str, str]]] = {}
         for path, file in self._tree.files.items():
             language = _NAME_OF.get(path.rpartition("/")[2], file.language)
             # such a file builds code from elsewhere
@@ -120,8 +122,8 @@ class GeneratedHeaders:
                 for words in _PATH.findall(match[match.lastindex or 0] or ""):
                     base = words.rpartition("/")[2]
                     if "$" not in base and "@" not in base:
-                        found.setdefault(base, []).append((words, path))
-        return found
+                        outputs.setdefault(base, []).append((words, path))
+        return outputs
 
     def _output(self, folder: str, words: str, ours: bool) -> str:
         """Return the build file that generates an include, or the folder it is in; "" if there is none."""

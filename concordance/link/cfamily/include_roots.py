@@ -75,9 +75,9 @@ class IncludeRoots:
             else:
                 yield from self._unique_folder(rest.strip("/"))
                 return
-        found = self._existing(base, words) if "$" not in words and not words.startswith(("-", "/")) else None
-        if found is not None:
-            yield found
+        folders = self._existing(base, words) if "$" not in words and not words.startswith(("-", "/")) else None
+        if folders is not None:
+            yield folders
 
     def _top(self, folder: str) -> str:
         """Return the top of the source: the outermost folder on the way with a CMake file, else the repository root."""
@@ -93,9 +93,9 @@ class IncludeRoots:
         """Yield the folder whose path ends in `rest`, if there is only one."""
         if rest and "$" not in rest:
             ending = self._tree.folders_by_name.get(rest.rpartition("/")[2], ())
-            found = [folder for folder in ending if folder == rest or folder.endswith(f"/{rest}")]
-            if len(found) == 1:
-                yield found[0]
+            folders = [folder for folder in ending if folder == rest or folder.endswith(f"/{rest}")]
+            if len(folders) == 1:
+                yield folders[0]
 
     def _cmake(self, path: str) -> Iterator[str]:
         folder, text = path.rpartition("/")[0], self._tree.text(path)
@@ -130,9 +130,9 @@ class IncludeRoots:
             word, line = match[1], text.rfind("\n", 0, match.start()) + 1
             if "HOST" in text[line : match.start()]:  # for programs that the build itself runs
                 continue
-            found = list(self._folder(folder, word.replace("$(srctree)/$(src)", "$(src)"), {}))
+            folders = list(self._folder(folder, word.replace("$(srctree)/$(src)", "$(src)"), {}))
             # The compiler may run at the top of the repository.
-            yield from found or self._folder("", word, {})
+            yield from folders or self._folder("", word, {})
 
     def _listed_folders(self, path: str, lists: re.Pattern[str]) -> Iterator[str]:
         """Yield the folders that strings name in the lists that a pattern finds in a build file."""

@@ -61,10 +61,10 @@ class Includes:
         elif words in self._system_targets and (known := self._system_targets[words]) is not None:
             return known
         key = (folder, words, form)
-        found = self._targets.get(key)
-        if found is None:
-            found = self._targets[key] = self._find(folder, words, form)
-        return found
+        target = self._targets.get(key)
+        if target is None:
+            target = self._targets[key] = self._find(folder, words, form)
+        return target
 
     def _find(self, folder: str, words: str, form: str) -> Target:
         if not form:
@@ -79,8 +79,8 @@ class Includes:
         ending = self._paths_ending_in(words)
         if form == "system" and len(ending) == 1 and "/" in words and not standard_group(words):
             # The same file for every including file.
-            found = self._system_targets[words] = self._target(ending, words)
-            return found
+            target = self._system_targets[words] = self._target(ending, words)
+            return target
         group = standard_group(words)
         ours = [path for path in ending if self._is_plausible(folder, path, words, form, group)]
         if ours:
@@ -91,14 +91,14 @@ class Includes:
 
     def _paths_ending_in(self, words: str) -> tuple[str, ...]:
         """Return the files whose paths end in the text of an include."""
-        found = self._paths_by_ending.get(words)
-        if found is None:
+        ending = self._paths_by_ending.get(words)
+        if ending is None:
             paths = self._tree.by_name.get(words.rpartition("/")[2], ())
             listed = [path for path in paths if path == words or path.endswith(f"/{words}")]
             if not listed and self._tree.links:
                 listed = [real for root in self._roots if (real := self._tree.file(f"{root}/{words}".lstrip("/")))][:1]
-            found = self._paths_by_ending[words] = tuple(listed)
-        return found
+            ending = self._paths_by_ending[words] = tuple(listed)
+        return ending
 
     def _target(self, paths: tuple[str, ...], words: str) -> Target:
         root = paths[0][: -len(words)].rstrip("/")
@@ -149,15 +149,15 @@ class Includes:
         Higher is better for both; -1 if there is no such file.
         """
         key = (root, folder)
-        found = self._scopes.get(key)
-        if found is None:
+        rank = self._scopes.get(key)
+        if rank is None:
             configured = self._tree.roots.c
-            found = (_CONFIGURED_DEPTH, -configured.index(root)) if root in configured else (-1, 0)
+            rank = (_CONFIGURED_DEPTH, -configured.index(root)) if root in configured else (-1, 0)
             for build_folder, place in self._roots.get(root, {}).items():
                 if not build_folder or folder == build_folder or folder.startswith(f"{build_folder}/"):
-                    found = max(found, (build_folder.count("/") + 1 if build_folder else 0, -place))
-            self._scopes[key] = found
-        return found
+                    rank = max(rank, (build_folder.count("/") + 1 if build_folder else 0, -place))
+            self._scopes[key] = rank
+        return rank
 
     def _best_ranked(self, folder: str, paths: list[str], words: str) -> tuple[str, ...]:
         """Return the best-ranked files; several if they are equal."""

@@ -28,7 +28,7 @@ def changed_c_names(
     if not paths and not retargeted:
         return set()
     empty = FileInterface()
-    found: set[str] = set()
+    changed: set[str] = set()
     for path in paths:
         was, now = (some[path].interface if path in some else empty for some in (old, new))
         if was.inline_namespaces != now.inline_namespaces:
@@ -37,13 +37,13 @@ def changed_c_names(
             number = world.number.get(path)
             if number is None or number in c().includes.headers:
                 return None
-            found |= was.names.keys() | now.names.keys()
+            changed |= was.names.keys() | now.names.keys()
         spaces = _namespaces(was) ^ _namespaces(now)
-        found |= _relevant_namespaces(world, c(), path, spaces) if spaces else set()
+        changed |= _relevant_namespaces(world, c(), path, spaces) if spaces else set()
     if retargeted or any(_includes(old.get(path)) != _includes(new.get(path)) for path in paths):
         seen = _names_changing_visibility(world, c().includes, old, new, retargeted)
-        return None if seen is None else found | seen
-    return found
+        return None if seen is None else changed | seen
+    return changed
 
 
 def _includes(version: FileVersion | None) -> list[str] | None:
@@ -52,12 +52,12 @@ def _includes(version: FileVersion | None) -> list[str] | None:
 
 def _namespaces(interface: FileInterface) -> set[tuple[str, ...]]:
     """Return the namespaces that a file opens, each by its full path."""
-    found: set[tuple[str, ...]] = set()
+    namespaces: set[tuple[str, ...]] = set()
     for rows in interface.names.values():
         for row in rows:
             if len(row) > 3 and row[1] == NAMESPACE:
-                found.update(_enclosing_namespaces(row[0]))
-    return found
+                namespaces.update(_enclosing_namespaces(row[0]))
+    return namespaces
 
 
 def _enclosing_namespaces(path: Path) -> Iterator[tuple[str, ...]]:
@@ -72,7 +72,7 @@ def _relevant_namespaces(world: LinkWorld, c: CFamilyLinker, path: str, namespac
     A namespace matters if the file is included, or is the first or only one to open it.
     """
     number = world.number.get(path)
-    found: set[str] = set()
+    names: set[str] = set()
     for namespace in namespaces:
         scope: CScope | None = c.table.root
         for part in namespace[:-1]:
@@ -81,8 +81,8 @@ def _relevant_namespaces(world: LinkWorld, c: CFamilyLinker, path: str, namespac
         others = [code >> SHIFT for code in entry.codes if code >> SHIFT != number] if entry is not None else []
         first = min((world.files[other].path for other in others), default="")
         if not others or path < first or is_header(path) or number is None or number in c.includes.headers:
-            found.add(namespace[-1])
-    return found
+            names.add(namespace[-1])
+    return names
 
 
 def _names_changing_visibility(
@@ -107,7 +107,7 @@ def _names_changing_visibility(
     bits = 0
     for number in included.keys() & now.included.keys():
         bits |= was.visible_files(number) ^ same.visible_files(number)
-    found: set[str] = set()
+    names: set[str] = set()
     by_number = {number: path for path, number in numbers.items()}
     differ = was.headers ^ now.headers
     while bits:
@@ -123,5 +123,5 @@ def _names_changing_visibility(
         for interface in versions:
             if interface.directives:
                 return None
-            found |= interface.names.keys()
-    return found
+            names |= interface.names.keys()
+    return names

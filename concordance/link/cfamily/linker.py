@@ -392,13 +392,13 @@ def _macro_arguments(file: LoadedFlow) -> set[int]:
     """
     names = [file.names[name] for name in file.symbol_name]
     heads = {symbol + 1: set(_WORD.findall(name)) for symbol, name in enumerate(names) if name.endswith(")")}
-    found: set[int] = set()
+    arguments: set[int] = set()
     other: set[int] = set()
     rows = zip(*map(unpack_column, (file.flow.user, file.flow.used, file.flow.roles)), strict=True) if heads else ()
     for user, used, roles in rows:
         is_named = file.op[used] == LOOKUP and file.names[file.left[used]] in heads.get(user, ())
-        (found if roles == _TYPE and is_named else other).add(used)
-    return found - other
+        (arguments if roles == _TYPE and is_named else other).add(used)
+    return arguments - other
 
 
 def _stem(path: str) -> str:

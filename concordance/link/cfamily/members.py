@@ -61,13 +61,13 @@ class Members(ABC):
 
     def view(self, number: int) -> FileScope:
         """Return a file's view."""
-        found = self.views.get(number)
-        if found is None:
+        view = self.views.get(number)
+        if view is None:
             scopes = self.table.symbol_scopes.get(number) or [self.table.root]
-            found = self.views[number] = FileScope(
+            view = self.views[number] = FileScope(
                 self.world.load(number), scopes, self.includes, self.table.with_caches
             )
-        return found
+        return view
 
     def drop_file(self, number: int) -> None:
         """Drop a file that is never included, and the results for it, because they are rarely needed again."""
@@ -136,8 +136,8 @@ class Members(ABC):
         """Return a member of a class's bases, and the base that has it."""
         if name in scope.inherited:
             return scope.inherited[name]
-        found: tuple[ScopeMember, Type] | None = self.solver.ask((INHERITED, scope, name))
-        return found
+        inherited: tuple[ScopeMember, Type] | None = self.solver.ask((INHERITED, scope, name))
+        return inherited
 
     def _inherited(self, scope: CScope, name: str) -> tuple[ScopeMember, Type] | None:
         for base in self.bases(scope):
@@ -147,9 +147,9 @@ class Members(ABC):
             entry = above.member(name)
             if entry is not None:
                 return entry, base
-            found = self.inherited(above, name)
-            if found is not None:
-                return found[0], substitute_arguments(found[1], above, args) or found[1]
+            inherited = self.inherited(above, name)
+            if inherited is not None:
+                return inherited[0], substitute_arguments(inherited[1], above, args) or inherited[1]
         return None
 
     def bases(self, scope: CScope) -> Sequence[Type]:
@@ -157,14 +157,14 @@ class Members(ABC):
         return scope.bases if scope.bases is not None else self.solver.ask((BASES, scope, None)) or ()
 
     def _bases(self, scope: CScope, _: None) -> tuple[Type, ...]:
-        found: dict[Type, None] = {}
+        bases: dict[Type, None] = {}
         for code in scope.codes:
             view = self.view(code >> SHIFT)
             for value in view.file.related_expressions(code & MASK, SymbolRelation.BASE):
                 base = self.type_named(view, value)
                 if base is not None and base[0] is not scope:
-                    found[base] = None
-        return tuple(found)
+                    bases[base] = None
+        return tuple(bases)
 
 
 def _advance(old: Any, new: Any) -> Any:

@@ -56,27 +56,27 @@ class ExpressionResolver(ExpressionTypes):
 
     def named(self, view: FileScope, expression: int) -> ResolvedName | None:
         """Return what an expression names."""
-        found = view.named.get(expression, _ABSENT)
-        if found is not _ABSENT:
-            return found
+        resolved = view.named.get(expression, _ABSENT)
+        if resolved is not _ABSENT:
+            return resolved
         while view.op[expression] in (CALL, ITEM):
             expression = view.left[expression]
         return view.named[expression] if expression in view.named else self.solver.ask((NAMED, view, expression))
 
     def _find_named(self, view: FileScope, expression: int) -> ResolvedName | None:
         op, left = view.op[expression], view.left[expression]
-        found: ResolvedName | None = None
+        resolved: ResolvedName | None = None
         if op == LOOKUP:
-            found = self._look_up(view, view.names[left], view.right[expression])
+            resolved = self._look_up(view, view.names[left], view.right[expression])
         elif op == MEMBER:
-            found = self._member(view, left, view.names[view.right[expression]])
+            resolved = self._member(view, left, view.names[view.right[expression]])
         elif op == SYMBOL:
-            found = self._symbol(view, left)
+            resolved = self._symbol(view, left)
         elif op == NAME:
             for value in view.bindings[left]:
                 if view.op[value] == SYMBOL:
-                    found = self._symbol(view, view.left[value])
-        return found
+                    resolved = self._symbol(view, view.left[value])
+        return resolved
 
     def _symbol(self, view: FileScope, symbol: int) -> ResolvedName | None:
         name = view.names[view.file.symbol_name[symbol]]
@@ -91,10 +91,10 @@ class ExpressionResolver(ExpressionTypes):
 
     def start(self, view: FileScope, scope: int) -> Start:
         """Return the scope in which names are looked up first, and what `using` in functions adds to it."""
-        found = view.starts.get(scope)
-        if found is None:
-            found = view.starts[scope] = self._start(view, scope)
-        return found
+        start = view.starts.get(scope)
+        if start is None:
+            start = view.starts[scope] = self._start(view, scope)
+        return start
 
     def _start(self, view: FileScope, scope: int) -> Start:
         file = view.file
@@ -102,11 +102,11 @@ class ExpressionResolver(ExpressionTypes):
         at = scope
         while True:
             symbol = file.scope_symbol[at]
-            found = view.symbol_scopes[symbol] if symbol or not at else None
-            if found is None and symbol:
-                found = self.table.out_of_class_scopes.get(view.number << SHIFT | symbol - 1)
-            if found is not None:
-                return found, tuple(using)
+            start = view.symbol_scopes[symbol] if symbol or not at else None
+            if start is None and symbol:
+                start = self.table.out_of_class_scopes.get(view.number << SHIFT | symbol - 1)
+            if start is not None:
+                return start, tuple(using)
             fixture = self._fixture(view, symbol - 1) if symbol else -1
             if fixture >= 0:
                 using.append((False, fixture))
@@ -123,13 +123,13 @@ class ExpressionResolver(ExpressionTypes):
         fixture = fixture_of(view.names[view.file.symbol_name[symbol]])
         if not fixture:
             return -1
-        found = view.fixtures.get(fixture)
-        if found is None:
+        variable = view.fixtures.get(fixture)
+        if variable is None:
             word = view.file.name_index.get(fixture)
             rows = enumerate(zip(view.op, view.left, strict=True))
             named = (place for place, (op, left) in rows if op == LOOKUP and left == word)
-            found = view.fixtures[fixture] = next(named, -1)
-        return found
+            variable = view.fixtures[fixture] = next(named, -1)
+        return variable
 
     def _look_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
         """Look up a name in a scope; a scope number plus the number of scopes restricts it to namespaces and types."""
@@ -143,9 +143,9 @@ class ExpressionResolver(ExpressionTypes):
         unseen: ScopeMember | None = None
         at: CScope | None = start
         while at is not None and at.is_class:
-            found = self._look_up_in_scope(view, at, name)
-            if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
-                return found
+            resolved = self._look_up_in_scope(view, at, name)
+            if resolved is not None and not (qualifies and resolved.entry.kind not in _QUALIFIERS):
+                return resolved
             at = at.parent
         chain = at.lookup_chains.get(name) if at is not None else ()
         if chain is None and at is not None:
@@ -164,15 +164,15 @@ class ExpressionResolver(ExpressionTypes):
 
     def _chain(self, scope: CScope, name: str) -> tuple[ScopeMember, ...]:
         """Return what a name can refer to from a namespace outward; a marker if visible `using`s decide."""
-        found: list[ScopeMember] = []
+        entries: list[ScopeMember] = []
         at: CScope | None = scope
         while at is not None:
             if name in at.using_declarations:
                 return (DEPENDS_ON_USING,)
             if at is not self.table.standard:
-                found += [entry for entry in (at.member(name), at.aliases.get(name)) if entry is not None]
+                entries += [entry for entry in (at.member(name), at.aliases.get(name)) if entry is not None]
             at = at.parent
-        return tuple(found)
+        return tuple(entries)
 
     def _has_using_directive(self, view: FileScope, scope: CScope) -> bool:
         """True if `using namespace` affects a scope or one around it."""
@@ -193,30 +193,30 @@ class ExpressionResolver(ExpressionTypes):
     ) -> ResolvedName | None:
         """Look up a name that `using` may bring in, from a scope outward."""
         for declares, value in using:
-            found = self._look_up_local_using(view, value, name, declares)
-            if found is not None:
-                return found
+            resolved = self._look_up_local_using(view, value, name, declares)
+            if resolved is not None:
+                return resolved
         unseen: ScopeMember | None = None
         at: CScope | None = scope
         while at is not None:
-            found = self._look_up_in_scope(view, at, name)
-            if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
-                if found.trust == Trust.EXACT:
-                    return found
-                unseen = unseen or found.entry
+            resolved = self._look_up_in_scope(view, at, name)
+            if resolved is not None and not (qualifies and resolved.entry.kind not in _QUALIFIERS):
+                if resolved.trust == Trust.EXACT:
+                    return resolved
+                unseen = unseen or resolved.entry
             at = at.parent
         return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
     def _look_up_local_using(self, view: FileScope, value: int, name: str, declares: bool) -> ResolvedName | None:
         """Look up a name that `using` in a function may bring in."""
         if declares:
-            found = self.named(view, value) if last_name(view.file, value) == name else None
-            return ResolvedName(found.entry, "using", found.trust) if found is not None else None
+            resolved = self.named(view, value) if last_name(view.file, value) == name else None
+            return ResolvedName(resolved.entry, "using", resolved.trust) if resolved is not None else None
         scope = self._scope_named(view, value)
-        found = self._look_up_in_scope(view, scope, name) if scope is not None else None
-        if found is None or found.trust != Trust.EXACT:
+        resolved = self._look_up_in_scope(view, scope, name) if scope is not None else None
+        if resolved is None or resolved.trust != Trust.EXACT:
             return None
-        return ResolvedName(found.entry, "using namespace", Trust.EXACT)
+        return ResolvedName(resolved.entry, "using namespace", Trust.EXACT)
 
     def _look_up_in_scope(self, view: FileScope, scope: CScope, name: str) -> ResolvedName | None:
         """Look up a name in a namespace or class, through `using` and bases."""
@@ -233,9 +233,9 @@ class ExpressionResolver(ExpressionTypes):
         if other_name is not None and other_name.is_visible(view):
             return other_name.exact or other_name.resolved()
         if name in scope.using_declarations:
-            found = self._look_up_using_declaration(view, scope, name)
-            if found is not None and found.entry is not entry:
-                return ResolvedName(found.entry, "using", found.trust)
+            resolved = self._look_up_using_declaration(view, scope, name)
+            if resolved is not None and resolved.entry is not entry:
+                return ResolvedName(resolved.entry, "using", resolved.trust)
         if scope.is_class:
             inherited = self.inherited(scope, name)
             if inherited is not None:
@@ -245,17 +245,17 @@ class ExpressionResolver(ExpressionTypes):
                 entry = other.members.get(name)
                 if entry is not None and entry.is_visible(view):
                     return ResolvedName(entry, "using namespace", Trust.EXACT)
-                found = self._look_up_using_declaration(view, other, name)
-                if found is not None:
-                    return ResolvedName(found.entry, "using namespace", found.trust)
+                resolved = self._look_up_using_declaration(view, other, name)
+                if resolved is not None:
+                    return ResolvedName(resolved.entry, "using namespace", resolved.trust)
         return unseen
 
     def _look_up_using_declaration(self, view: FileScope, scope: CScope, name: str) -> ResolvedName | None:
         """Look up a name that `using x::name` brings into a scope, in a file that this one sees."""
         for number, value in scope.using_declarations.get(name, ()):
-            found = self.named(self.view(number), value) if view.can_see_file(number) else None
-            if found is not None:
-                return found
+            resolved = self.named(self.view(number), value) if view.can_see_file(number) else None
+            if resolved is not None:
+                return resolved
         return None
 
     def _nominated_namespaces(self, view: FileScope, scope: CScope) -> tuple[CScope, ...]:
@@ -286,17 +286,18 @@ class ExpressionResolver(ExpressionTypes):
             left = self._directive_namespace(view, view.left[expression], scopes)
             inside = [left, *self._nominated_namespaces(view, left)] if left is not None else []
             return next(
-                (found for scope in inside if (found := self._inner_namespace(view, scope, name)) is not None), None
+                (namespace for scope in inside if (namespace := self._inner_namespace(view, scope, name)) is not None),
+                None,
             )
         at: CScope | None
         at, _ = self.start(view, view.right[expression] % view.scopes)
         while at is not None:
-            found = self._inner_namespace(view, at, name)
-            if found is not None:
-                return found
+            namespace = self._inner_namespace(view, at, name)
+            if namespace is not None:
+                return namespace
             at = at.parent
         return next(
-            (found for scope in scopes if (found := self._inner_namespace(view, scope, name)) is not None), None
+            (namespace for scope in scopes if (namespace := self._inner_namespace(view, scope, name)) is not None), None
         )
 
     def _inner_namespace(self, view: FileScope, scope: CScope, name: str) -> CScope | None:
@@ -322,11 +323,11 @@ class ExpressionResolver(ExpressionTypes):
         """Return the namespace or class that an expression names."""
         if self._is_root(view, expression):
             return self.table.root
-        found = self.named(view, expression)
-        if found is None:
+        resolved = self.named(view, expression)
+        if resolved is None:
             return None
-        if found.entry.kind in _NAMESPACES:
-            return self._namespace(view, found.entry)
+        if resolved.entry.kind in _NAMESPACES:
+            return self._namespace(view, resolved.entry)
         named = self.type_named(view, expression)
         return named[0] if named is not None else None
 
@@ -341,8 +342,8 @@ class ExpressionResolver(ExpressionTypes):
             return entry.scope.inner_scopes.get(entry.name)
         if entry in view.aliased:
             return view.aliased[entry]
-        found: CScope | None = self.solver.ask((ALIASED, view, entry))
-        return found
+        namespace: CScope | None = self.solver.ask((ALIASED, view, entry))
+        return namespace
 
     def _find_aliased_namespace(self, view: FileScope, entry: ScopeMember) -> CScope | None:
         for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.can_see(code))):
@@ -358,11 +359,11 @@ class ExpressionResolver(ExpressionTypes):
         if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL):
             if self._is_root(view, left):
                 return self._look_up_in_scope(view, self.table.root, name)
-            found = self.named(view, left)
-            if found is not None and found.entry.kind in _NAMESPACES:
-                scope = self._namespace(view, found.entry)
+            resolved = self.named(view, left)
+            if resolved is not None and resolved.entry.kind in _NAMESPACES:
+                scope = self._namespace(view, resolved.entry)
                 return self._look_up_in_scope(view, scope, name) if scope is not None else None
-            if found is None and view.op[left] == LOOKUP and view.right[left] >= view.scopes:
+            if resolved is None and view.op[left] == LOOKUP and view.right[left] >= view.scopes:
                 return None  # std::name, or another library's namespace
         owner = self.owner(view, left)
         seen = self.find_member(owner, name) if owner is not None else None

@@ -174,13 +174,13 @@ class CScope:
 
     def inner_scope(self, name: str, is_class: bool) -> CScope:
         """Return the inner scope of a name, creating it if necessary."""
-        found = self.inner_scopes.get(name)
-        if found is None:
-            found = CScope(name, self, is_class)
-            self.set_inner_scope(name, found)
+        inner = self.inner_scopes.get(name)
+        if inner is None:
+            inner = CScope(name, self, is_class)
+            self.set_inner_scope(name, inner)
         elif is_class:
-            found.is_class = True
-        return found
+            inner.is_class = True
+        return inner
 
     def set_inner_scope(self, name: str, scope: CScope) -> None:
         """Set the inner scope of a name."""
@@ -208,10 +208,10 @@ class CScope:
 
     def member(self, name: str) -> ScopeMember | None:
         """Return the member of a name; a class's own name is the class, not its constructors."""
-        found = self.members.get(name)
-        if found is not None and name == self.name and found.kind in FUNCTIONS and self.parent is not None:
-            return self.parent.members.get(name, found)
-        return found
+        entry = self.members.get(name)
+        if entry is not None and name == self.name and entry.kind in FUNCTIONS and self.parent is not None:
+            return self.parent.members.get(name, entry)
+        return entry
 
     def link_reason(self) -> str:
         """Return the reason stored with a link to something in this scope."""

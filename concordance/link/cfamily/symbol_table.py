@@ -84,8 +84,8 @@ class SymbolTable:
 
     def members_named(self, name: str) -> list[ScopeMember]:
         """Return the members that have a name, without macros."""
-        found = self._members_by_name.get(name)
-        return [] if found is None else found if isinstance(found, list) else [found]
+        members = self._members_by_name.get(name)
+        return [] if members is None else members if isinstance(members, list) else [members]
 
     def set_members_named(self, name: str, entries: list[ScopeMember]) -> None:
         """Replace the members that have a name, or their order."""
@@ -117,12 +117,12 @@ class SymbolTable:
         known: dict[tuple[int, str], CScope] = {}
         for code, scope, within, name, kind in rows:
             key = (id(scope), within)
-            found = known.get(key)
-            if found is None:
-                found = known[key] = self._qualified(scope, within)
-            self.out_of_class_scopes[code] = found
+            owner = known.get(key)
+            if owner is None:
+                owner = known[key] = self._qualified(scope, within)
+            self.out_of_class_scopes[code] = owner
             self._current_members = self.members_of_file[code >> SHIFT]
-            self._add(found, name, kind, code)
+            self._add(owner, name, kind, code)
 
     def enter(self, file: LoadedFlow, outside: list[OutOfClassDefinition]) -> None:
         """Enter a file's declarations; definitions outside their class are collected in `outside`."""
@@ -234,11 +234,11 @@ class SymbolTable:
         parts = within.split("::")
         at: CScope | None = scope
         while at is not None:
-            found: CScope | None = at
+            inner: CScope | None = at
             for part in parts:
-                found = found.inner_scopes.get(part) if found is not None else None
-            if found is not None:
-                return found
+                inner = inner.inner_scopes.get(part) if inner is not None else None
+            if inner is not None:
+                return inner
             at = at.parent
         for part in parts:
             scope = scope.inner_scope(part, True)
@@ -270,8 +270,8 @@ class SymbolTable:
         """Return the scope of a symbol."""
         file = self.world.load(code >> SHIFT)
         parent = file.symbol_parent[code & MASK]
-        found = self.out_of_class_scopes.get(code) or self.symbol_scopes[file.number][parent]
-        return found or self.local_scopes.get((code & ~MASK) | parent - 1)
+        scope = self.out_of_class_scopes.get(code) or self.symbol_scopes[file.number][parent]
+        return scope or self.local_scopes.get((code & ~MASK) | parent - 1)
 
     def _groups(self, entry: ScopeMember) -> tuple[Entity, ...]:
         load = self.world.load
@@ -380,35 +380,35 @@ class Macros:
         number = hash(name) % _WORD
         if not self._bits[number >> 3 & self._mask] >> (number & 7) & 1:
             return None
-        found = self._members.get(name)
-        codes = self._definitions(name, number) if found is None else []
+        macro = self._members.get(name)
+        codes = self._definitions(name, number) if macro is None else []
         if codes:
-            found = self._members[name] = ScopeMember(self._root, name, MACRO)
-            found.codes = codes if len(codes) > 1 else (codes[0],)
-        return found
+            macro = self._members[name] = ScopeMember(self._root, name, MACRO)
+            macro.codes = codes if len(codes) > 1 else (codes[0],)
+        return macro
 
     def _definitions(self, name: str, number: int) -> list[int]:
         """Return the definitions of a name, in the order of their files; another name may have the same hash."""
-        found: list[int] = []
+        definitions: list[int] = []
         place = bisect_left(self._hashes, number)
         while place < len(self._hashes) and self._hashes[place] == number:
             code = self._codes[place]
             if code >> SHIFT not in self._replaced_files:
                 file = self._load(code >> SHIFT)
                 if file.names[file.symbol_name[code & MASK]] == name:
-                    found.append(code)
+                    definitions.append(code)
             place += 1
-        return found
+        return definitions
 
     def add(self, name: str, code: int) -> ScopeMember:
         """Add a definition from a file that was read again."""
-        found = self.get(name)
-        if found is None:
-            found = self._members[name] = ScopeMember(self._root, name, MACRO)
+        macro = self.get(name)
+        if macro is None:
+            macro = self._members[name] = ScopeMember(self._root, name, MACRO)
             number = hash(name) % _WORD
             self._bits[number >> 3 & self._mask] |= 1 << (number & 7)
-        found.add(code)
-        return found
+        macro.add(code)
+        return macro
 
     def remove_file(self, number: int, names: Iterable[str]) -> list[ScopeMember]:
         """Remove a file's definitions, by their names; return the macros in use that other files also define."""

@@ -57,11 +57,11 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         pages = ("CMakeLists.txt",) if imported.form == "add_subdirectory" else ()
         if imported.module in _STANDARD and imported.form == "include":
             return Target(Origin.STANDARD, package="CMake", by="module of CMake")
-        found = _path(tree, path, imported.module, pages)
-        if found.paths or imported.form != "include" or "/" in imported.module:
-            return found
+        target = _path(tree, path, imported.module, pages)
+        if target.paths or imported.form != "include" or "/" in imported.module:
+            return target
         module = _module(tree, path, f"{imported.module.removesuffix('.cmake')}.cmake")
-        return Target(Origin.REPOSITORY, (module,), by="CMake module") if module else found
+        return Target(Origin.REPOSITORY, (module,), by="CMake module") if module else target
 
     return resolve
 
@@ -79,9 +79,9 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
         endings = ("", ".in") if not pages else ()
         for base in bases:
             candidate = join_path(base, words)
-            found = references.target_at(tree, candidate, endings, pages, f"from {base or 'the root'}")
-            if found and (found.paths or not pages):
-                return found
+            target = references.target_at(tree, candidate, endings, pages, f"from {base or 'the root'}")
+            if target and (target.paths or not pages):
+                return target
             outside = next((one for one in enclosing_folders(candidate or "") if one and one in tree.submodules), "")
             if outside:
                 return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
@@ -92,9 +92,9 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
 
 def _module(tree: Tree, path: str, name: str) -> str:
     """Return the nearest module of that name in the repository, or ""."""
-    found = tree.by_name.get(name, ())
+    paths = tree.by_name.get(name, ())
     return (
-        min(found, key=lambda candidate: (-shared_prefix_length(path, candidate), candidate.count("/"), candidate))
-        if found
+        min(paths, key=lambda candidate: (-shared_prefix_length(path, candidate), candidate.count("/"), candidate))
+        if paths
         else ""
     )

@@ -31,7 +31,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def _copied_file(tree: Tree, path: str, written: str) -> Target:
     for folder in enclosing_folders(path.rpartition("/")[0]):
-        found = references.target_at(tree, join_path(folder, written), ("",), (), f"from {folder or 'the root'}")
-        if found:
-            return found
+        target = references.target_at(tree, join_path(folder, written), ("",), (), f"from {folder or 'the root'}")
+        if target:
+            return target
     return Target(Origin.UNRESOLVED, by=f"{written} not found")

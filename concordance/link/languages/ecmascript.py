@@ -98,9 +98,9 @@ class EcmaModules:
         if re.match(r"[a-z][a-z0-9+.-]+:", words) and not words.startswith("node:"):
             host = words.partition("//")[2].partition("/")[0]
             return Target(Origin.THIRD_PARTY if host else Origin.UNRESOLVED, package=host, by="an address")
-        found = self._alias_target(folder, words)
-        if found:
-            return found
+        target = self._alias_target(folder, words)
+        if target:
+            return target
         parts = words.split("/")
         package = "/".join(parts[:2]) if words.startswith("@") else parts[0]
         if words.startswith("node:") or parts[0] in _NODE:
@@ -125,21 +125,23 @@ class EcmaModules:
         """Return the file of a path, with or without its extension, or of a folder; with the stub after its source."""
         if path is None:
             return ()
-        found = self._tree.file(path) if path else ""
-        if not found and path:
-            found = next(filter(None, map(self._tree.file, self._candidate_files(path))), "")
-        if not found and self._tree.folder(path) is not None:
+        module_file = self._tree.file(path) if path else ""
+        if not module_file and path:
+            module_file = next(filter(None, map(self._tree.file, self._candidate_files(path))), "")
+        if not module_file and self._tree.folder(path) is not None:
             main = self.read_json(f"{path}/package.json".lstrip("/")).get("main")
             if isinstance(main, str) and main.strip("./"):
                 files = self._files(join_path(path, main))
                 if files:
                     return files
-            found = next(filter(None, (self._tree.file(f"{path}/index{end}".lstrip("/")) for end in _ENDINGS)), "")
-        stem, dot, ending = found.rpartition(".")
+            module_file = next(
+                filter(None, (self._tree.file(f"{path}/index{end}".lstrip("/")) for end in _ENDINGS)), ""
+            )
+        stem, dot, ending = module_file.rpartition(".")
         stub = f"{stem}.d.ts"
         if dot and ending in ("js", "jsx") and stub in self._tree.paths:
-            return found, stub
-        return (found,) if found else ()
+            return module_file, stub
+        return (module_file,) if module_file else ()
 
     def _candidate_files(self, path: str) -> Iterator[str]:
         """Yield the files that a path may refer to; imports often name the compiler's output."""
@@ -153,26 +155,28 @@ class EcmaModules:
     @cached_property
     def _packages(self) -> dict[str, list[str]]:
         """The folders of the repository's packages, by name."""
-        found: dict[str, list[str]] = {}
+        packages: dict[str, list[str]] = {}
         for path in self._tree.by_name.get("package.json", ()):
             name = self.read_json(path).get("name")
             if isinstance(name, str):
-                found.setdefault(name, []).append(path.rpartition("/")[0])
-        return found
+                packages.setdefault(name, []).append(path.rpartition("/")[0])
+        return packages
 
     @cached_property
     def _workspaces(self) -> list[tuple[str, str]]:
         """The patterns of workspaces, each with the folder it is relative to."""
-        found: list[tuple[str, str]] = []
+        patterns: list[tuple[str, str]] = []
         for name in ("package.json", "lerna.json"):
             for path in self._tree.by_name.get(name, ()):
                 setting = self.read_json(path).get("workspaces" if name == "package.json" else "packages")
                 listed = setting.get("packages") if isinstance(setting, dict) else setting
                 folder = path.rpartition("/")[0]
-                found += [(folder, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)]
+                patterns += [
+                    (folder, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)
+                ]
         for path in self._tree.by_name.get("pnpm-workspace.yaml", ()):
-            found += [(path.rpartition("/")[0], one) for one in _LIST.findall(self._tree.text(path))]
-        return found
+            patterns += [(path.rpartition("/")[0], one) for one in _LIST.findall(self._tree.text(path))]
+        return patterns
 
     def _is_member(self, folder: str) -> bool:
         """True if a folder belongs to a workspace."""
@@ -219,11 +223,11 @@ class EcmaModules:
 
     def _dependencies(self, path: str) -> dict[str, str]:
         settings = self.read_json(path)
-        found: dict[str, str] = {}
+        dependencies: dict[str, str] = {}
         for table in _TABLES:
             listed = settings.get(table)
-            found.update({name: str(how) for name, how in listed.items()} if isinstance(listed, dict) else {})
-        return found
+            dependencies.update({name: str(how) for name, how in listed.items()} if isinstance(listed, dict) else {})
+        return dependencies
 
     def _in_package(self, package_folder: str, inside: str) -> tuple[str, ...]:
         """Return the file of a package's entry, or of a path inside the package."""
@@ -246,8 +250,8 @@ class EcmaModules:
         if len(files) != 1 or not files[0].endswith(".d.ts"):
             return files
         stem = files[0].removesuffix(".d.ts")
-        found = (f"{stem}{ending}" for ending in _IMPLEMENTATIONS)
-        return (*[path for path in found if path in self._tree.paths][:1], *files)
+        paths = (f"{stem}{ending}" for ending in _IMPLEMENTATIONS)
+        return (*[path for path in paths if path in self._tree.paths][:1], *files)
 
     def _source(self, package_folder: str, entry: str) -> tuple[str, ...]:
         """Return the source of a generated file: the same path in the source folder, or beside it."""

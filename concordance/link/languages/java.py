@@ -64,35 +64,35 @@ class _Classes:
         elif name:
             parts.append(name)
         for end in range(len(parts), 1, -1):  # the parts after a class are inside it
-            found = self._class(folder, parts[:end], (".java", *_OTHER_LANGUAGES))
-            if found:
-                root = found.rpartition(".")[0].removesuffix("/".join(parts[:end])).strip("/")
-                return Target(Origin.REPOSITORY, (found,), by=f"source root {root or '.'}")
+            path = self._class(folder, parts[:end], (".java", *_OTHER_LANGUAGES))
+            if path:
+                root = path.rpartition(".")[0].removesuffix("/".join(parts[:end])).strip("/")
+                return Target(Origin.REPOSITORY, (path,), by=f"source root {root or '.'}")
         return self._second(folder, parts) or self._outside(folder, parts)
 
     def _class(self, folder: str, parts: list[str], endings: tuple[str, ...]) -> str:
         way = "/".join(parts)
         for ending in endings:
             paths = self._tree.by_name.get(parts[-1] + ending, ())
-            found = [path for path in paths if path == way + ending or path.endswith(f"/{way}{ending}")]
-            if found:
-                return min(found, key=lambda path: (-shared_prefix_length(folder, path), path))
+            candidates = [path for path in paths if path == way + ending or path.endswith(f"/{way}{ending}")]
+            if candidates:
+                return min(candidates, key=lambda path: (-shared_prefix_length(folder, path), path))
         return ""
 
     def _folders(self, folder: str, parts: list[str]) -> list[str]:
         """Return the folders of a package that contain classes, nearest first."""
         way = "/".join(parts)
-        found = self._package_folders.get(way)
-        if found is None:
+        folders = self._package_folders.get(way)
+        if folders is None:
             named = self._tree.folders_by_name.get(parts[-1], ())
             fit = (candidate for candidate in named if candidate == way or candidate.endswith(f"/{way}"))
-            found = self._package_folders[way] = [
+            folders = self._package_folders[way] = [
                 candidate for candidate in fit if any(map(_is_code, self._tree.by_folder.get(candidate, ())))
             ]
         return (
-            sorted(found, key=lambda candidate: (-shared_prefix_length(folder, candidate), candidate))
-            if len(found) > 1
-            else found
+            sorted(folders, key=lambda candidate: (-shared_prefix_length(folder, candidate), candidate))
+            if len(folders) > 1
+            else folders
         )
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
@@ -106,19 +106,19 @@ class _Classes:
         """Return a class that is defined in another class's file."""
         for end in (len(parts) - 1, len(parts) - 2):
             for package_folder in self._folders(folder, parts[:end]) if end > 0 else ():
-                found = self._classes(package_folder).get(parts[end])
-                if found:
-                    return Target(Origin.REPOSITORY, (found,), by=f"package {'.'.join(parts[:end])}")
+                class_path = self._classes(package_folder).get(parts[end])
+                if class_path:
+                    return Target(Origin.REPOSITORY, (class_path,), by=f"package {'.'.join(parts[:end])}")
         return None
 
     def _classes(self, folder: str) -> dict[str, str]:
-        found = self._classes_by_folder.get(folder)
-        if found is None:
-            found = self._classes_by_folder[folder] = {}
+        classes = self._classes_by_folder.get(folder)
+        if classes is None:
+            classes = self._classes_by_folder[folder] = {}
             for path in filter(_is_code, self._tree.by_folder.get(folder, ())):
                 for name in _TYPE_DEFINITION.findall(self._tree.text(path)):
-                    found.setdefault(name, path)
-        return found
+                    classes.setdefault(name, path)
+        return classes
 
     def _outside(self, folder: str, parts: list[str]) -> Target:
         module = ".".join(parts)

@@ -16,9 +16,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of included files."""
 
     def resolve(path: str, imported: Import) -> Target:
-        found = references.resolve_path(tree, path, imported.module)
-        if not found.paths and imported.module.rstrip(")}").endswith(_GENERATED_EXTENSIONS):
+        target = references.resolve_path(tree, path, imported.module)
+        if not target.paths and imported.module.rstrip(")}").endswith(_GENERATED_EXTENSIONS):
             return Target(Origin.GENERATED, by="dependencies written by the compiler")
-        return found
+        return target
 
     return resolve

@@ -25,11 +25,11 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if imported.form in DIRECTIVES:
             return resolve_directive(tree, path, imported)
         words = imported.module
-        found = references.resolve_link(tree, path, words, _ENDINGS, _PAGES)
-        if found.origin == Origin.UNRESOLVED and words.startswith("/"):
+        resolved = references.resolve_link(tree, path, words, _ENDINGS, _PAGES)
+        if resolved.origin == Origin.UNRESOLVED and words.startswith("/"):
             tops = (ancestor for ancestor in enclosing_folders(path.rpartition("/")[0]) if ancestor)
             tried = (references.resolve_link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
-            found = next((target for target in tried if target.paths), found)
-        return found
+            resolved = next((target for target in tried if target.paths), resolved)
+        return resolved
 
     return resolve

@@ -19,9 +19,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, imported: Import) -> Target:
         folder = path.rpartition("/")[0]
-        found = references.paths_ending_in(tree, imported.module)
-        if found:
-            best = min(found, key=lambda p: (-shared_prefix_length(folder, p.rpartition("/")[0]), p.count("/"), p))
+        paths = references.paths_ending_in(tree, imported.module)
+        if paths:
+            best = min(paths, key=lambda p: (-shared_prefix_length(folder, p.rpartition("/")[0]), p.count("/"), p))
             root = best.removesuffix(imported.module).strip("/")
             return Target(Origin.REPOSITORY, (best,), by=f"import root {root or '.'}")
         if imported.module.startswith("google/protobuf/"):

@@ -26,25 +26,25 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, imported: Import) -> Target:
         module, name = imported.module, imported.name
-        found = target_of(path, module)
+        target = target_of(path, module)
         is_beside = imported.condition.startswith("except") or module == "conftest"
-        if found.origin == Origin.THIRD_PARTY and found.by == NOT_FOUND and is_beside:
+        if target.origin == Origin.THIRD_PARTY and target.by == NOT_FOUND and is_beside:
             # the file is run as a script where its import as part of a package fails; pytest finds conftest.py
             beside = modules.repository_target(path, f".{module}")
-            return beside._replace(by="beside the script") if beside is not None and beside.paths else found
-        if found.origin != Origin.REPOSITORY:
-            return found
-        if "." not in module and path in found.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):
+            return beside._replace(by="beside the script") if beside is not None and beside.paths else target
+        if target.origin != Origin.REPOSITORY:
+            return target
+        if "." not in module and path in target.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):
             return modules.external_target(module)  # a script does not import itself: it shadows the module of its name
-        if found.paths and not found.by.startswith(FAR_PACKAGE):
-            return found
-        inner = found
+        if target.paths and not target.by.startswith(FAR_PACKAGE):
+            return target
+        inner = target
         if name not in ("", "*"):
             inner = target_of(path, module + name if module.endswith(".") else f"{module}.{name}")
-        if inner is not found and inner.origin == Origin.REPOSITORY and (inner.paths or not found.paths):
+        if inner is not target and inner.origin == Origin.REPOSITORY and (inner.paths or not target.paths):
             return inner
         # A folder that only has the module's name, but no files and no such submodule, is not the module.
-        return found if found.paths or "." in module else modules.external_target(module)
+        return target if target.paths or "." in module else modules.external_target(module)
 
     return resolve
 

@@ -36,22 +36,22 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, imported: Import) -> Target:
         key = (path, imported.form, imported.module, imported.name)
-        found = known.get(key)
-        if found is None:
+        target = known.get(key)
+        if target is None:
             parts = [part for part in imported.module.split("::") if part]
             if imported.name not in ("", "*", "self"):
                 parts.append(imported.name)
             if imported.form == "mod":
-                found = modules.declared_module(path, imported.module)
+                target = modules.declared_module(path, imported.module)
             else:
                 inside = (
                     imported.form.removeprefix(INLINE_MODULE).split("::")
                     if imported.form.startswith(INLINE_MODULE)
                     else []
                 )
-                found = modules.find(path, parts, inside) if parts else Target(Origin.UNRESOLVED)
-            known[key] = found
-        return found
+                target = modules.find(path, parts, inside) if parts else Target(Origin.UNRESOLVED)
+            known[key] = target
+        return target
 
     return resolve
 
@@ -91,7 +91,7 @@ class RustModules:
     @cached_property
     def _crates(self) -> dict[str, CargoCrate]:
         """Every crate by its folder."""
-        found: dict[str, CargoCrate] = {}
+        crates: dict[str, CargoCrate] = {}
         shared: dict[str, Any] = {}
         for path in sorted(self._tree.by_name.get("Cargo.toml", ()), key=lambda path: path.count("/")):
             try:
@@ -103,12 +103,12 @@ class RustModules:
             shared.update((name, (folder, value)) for name, value in space.items())
             name = _table(manifest, "package").get("name")
             if isinstance(name, str):
-                found[folder] = self._crate(folder, name, manifest, shared)
-        if not found:
+                crates[folder] = self._crate(folder, name, manifest, shared)
+        if not crates:
             for path in self._tree.by_name.get("lib.rs", ()):
                 folder = path.rpartition("/")[0]
-                found[folder] = CargoCrate(folder, folder.rpartition("/")[2], path, roots={path})
-        return found
+                crates[folder] = CargoCrate(folder, folder.rpartition("/")[2], path, roots={path})
+        return crates
 
     def _crate(self, folder: str, name: str, manifest: dict[str, Any], shared: dict[str, Any]) -> CargoCrate:
         library, file = _table(manifest, "lib"), self._tree.file
@@ -133,11 +133,11 @@ class RustModules:
 
     @cached_property
     def _crates_by_name(self) -> dict[str, list[CargoCrate]]:
-        found: dict[str, list[CargoCrate]] = {}
+        crates: dict[str, list[CargoCrate]] = {}
         for crate in self._crates.values():
             if crate.library:
-                found.setdefault(crate.name, []).append(crate)
-        return found
+                crates.setdefault(crate.name, []).append(crate)
+        return crates
 
     def crate(self, path: str) -> CargoCrate | None:
         """Return the crate that a file is in."""
@@ -178,9 +178,9 @@ class RustModules:
         own = last == "mod.rs" or self.root(path) == path
         base = folder if own else f"{folder}/{last.removesuffix('.rs')}".lstrip("/")
         for ending in (f"{name}.rs", f"{name}/mod.rs"):
-            found = self._tree.file(f"{base}/{ending}".lstrip("/"))
-            if found and found != path:
-                return found
+            module_file = self._tree.file(f"{base}/{ending}".lstrip("/"))
+            if module_file and module_file != path:
+                return module_file
         if "#[path" in self._tree.text(path):
             attribute = re.search(_PATH % re.escape(name.rpartition("/")[2]), self._tree.text(path))
             return self._tree.file(join_path(folder, attribute[1]) or "") if attribute else ""
@@ -192,15 +192,17 @@ class RustModules:
             folder = folder.rpartition("/")[0]
         root = self.root(path)
         for name in ("mod.rs", "lib.rs", "main.rs"):
-            found = self._tree.file(f"{folder}/{name}".lstrip("/"))
-            if found and found != path and (name == "mod.rs" or found == root):
-                return found
+            module_file = self._tree.file(f"{folder}/{name}".lstrip("/"))
+            if module_file and module_file != path and (name == "mod.rs" or module_file == root):
+                return module_file
         return self._tree.file(f"{folder}.rs") or root
 
     def declared_module(self, path: str, name: str) -> Target:
         """Return the target of `mod name;`."""
-        found = self.child(path, name.replace("::", "/"))
-        return Target(Origin.REPOSITORY, (found,), by="mod") if found else Target(Origin.UNRESOLVED, by=f"no {name}.rs")
+        module = self.child(path, name.replace("::", "/"))
+        return (
+            Target(Origin.REPOSITORY, (module,), by="mod") if module else Target(Origin.UNRESOLVED, by=f"no {name}.rs")
+        )
 
     def named(self, path: str, name: str) -> str:
         """Return the file of the module that a path in a file starts at: `crate`, `self`, `super`, or a crate."""
@@ -211,8 +213,8 @@ class RustModules:
         own = self.crate(path)
         if own is None or name in STANDARD or (name not in own.requires and name != own.name):
             return ""
-        found = self._crate_or_name(path, name, [])
-        return found.paths[0] if found.paths else ""
+        target = self._crate_or_name(path, name, [])
+        return target.paths[0] if target.paths else ""
 
     def crate_folder(self, path: str) -> str:
         """Return the folder of the crate that a file is in."""

@@ -31,7 +31,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         outside, slashes, inside = label.partition("//")
         folder, colon, name = inside.rpartition(":") if slashes else (label, "", "")
         if not slashes:  # a file of the same package
-            found = tree.file(join_path(path.rpartition("/")[0], label.lstrip(":")) or "")
+            target = tree.file(join_path(path.rpartition("/")[0], label.lstrip(":")) or "")
             how = "label of this package"
         else:
             if not colon:  # the last part is also the file's name
@@ -39,10 +39,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             top = spaces.top(path, outside.lstrip("@"))
             if top is None:
                 return _outside(outside.lstrip("@"))
-            found, how = tree.file("/".join(filter(None, (top, folder, name)))), f"label from {top or 'the root'}"
-        if not found:
+            target, how = tree.file("/".join(filter(None, (top, folder, name)))), f"label from {top or 'the root'}"
+        if not target:
             return Target(Origin.UNRESOLVED, by=f"{label} not found")
-        return Target(Origin.REPOSITORY, (found,), by=how)
+        return Target(Origin.REPOSITORY, (target,), by=how)
 
     return resolve
 

@@ -31,20 +31,20 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, imported: Import) -> Target:
         words = imported.module
         if words.startswith("./"):  # relative to the repository's root, wherever the workflow is
-            found = references.target_at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
+            target = references.target_at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
             inner = words.find("/.github/")  # the repository may be checked out into a folder
-            if found is None and inner > 0:
-                found = references.target_at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
-            return found or Target(Origin.UNRESOLVED, by=f"{words} not found")
+            if target is None and inner > 0:
+                target = references.target_at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
+            return target or Target(Origin.UNRESOLVED, by=f"{words} not found")
         if words.startswith("docker://"):
             return Target(Origin.THIRD_PARTY, package=words.removeprefix("docker://"), by="image")
         name, _, version = words.partition("@")
         owner, _, rest = name.partition("/")
         repository, _, inside = rest.partition("/")
         if inside and is_own(f"{owner}/{repository}"):
-            found = references.target_at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
-            if found:
-                return found
+            target = references.target_at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
+            if target:
+                return target
         return Target(Origin.THIRD_PARTY, package=f"{owner}/{repository}".rstrip("/"), by="another repository")
 
     return resolve

@@ -53,11 +53,11 @@ class GitIgnore:
 
     @cached_property
     def _rules(self) -> dict[str, _Rules]:
-        found = {}
+        rules = {}
         for path in self._tree.by_name.get(".gitignore", ()):
             folder = path.rpartition("/")[0]
-            found[folder] = _Rules(self._tree.text(path).splitlines(), partial(self._files_in, folder))
-        return found
+            rules[folder] = _Rules(self._tree.text(path).splitlines(), partial(self._files_in, folder))
+        return rules
 
     def _files_in(self, root: str, folder: str) -> Iterator[str]:
         """Yield the files directly in a folder, relative to `root`, and the folder itself if it exists."""

@@ -39,9 +39,9 @@ def resolve_path(
     if not path.startswith("/"):
         bases = {importer.rpartition("/")[0]: "relative path"} | bases
     for base, by in bases.items():
-        found = target_at(tree, join_path(base, path), endings, pages, by)
-        if found:
-            return found
+        target = target_at(tree, join_path(base, path), endings, pages, by)
+        if target:
+            return target
     return Target(Origin.UNRESOLVED, by=f"{path} not found")
 
 
@@ -52,13 +52,13 @@ def resolve_link(
     path = unquote(re.split(r"[#?]", written, maxsplit=1)[0])
     if not path:
         return Target(Origin.REPOSITORY, (importer,), by="anchor in this file")
-    found = resolve_path(tree, importer, path, endings, pages, top)
-    if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is rendered from a document
+    target = resolve_path(tree, importer, path, endings, pages, top)
+    if target.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is rendered from a document
         source = resolve_path(
             tree, importer, path.removesuffix(".html"), [ending for ending in endings if ending], pages, top
         )
-        return source if source.paths else found
-    return found
+        return source if source.paths else target
+    return target
 
 
 def target_at(tree: Tree, path: str | None, endings: Iterable[str], pages: Iterable[str], by: str) -> Target | None:
@@ -66,18 +66,18 @@ def target_at(tree: Tree, path: str | None, endings: Iterable[str], pages: Itera
     if path is None:
         return None
     for ending in endings:
-        found = tree.file(path + ending)
-        if found:
-            return Target(Origin.REPOSITORY, (found,), by=by)
+        candidate = tree.file(path + ending)
+        if candidate:
+            return Target(Origin.REPOSITORY, (candidate,), by=by)
     if _WILD.search(path):
         return _matching(tree, path, by)
     folder = tree.folder(path)
     if folder is None:
         return None
     for page in pages:
-        found = tree.file(f"{folder}/{page}" if folder else page)
-        if found:
-            return Target(Origin.REPOSITORY, (found,), by=by)
+        candidate = tree.file(f"{folder}/{page}" if folder else page)
+        if candidate:
+            return Target(Origin.REPOSITORY, (candidate,), by=by)
     return Target(Origin.REPOSITORY, by=f"folder {folder or '.'}")
 
 
@@ -87,25 +87,25 @@ def _matching(tree: Tree, pattern: str, by: str) -> Target | None:
     if _WILD.search(folder):
         return None
     regex = re.compile(translate(name))
-    found = tuple(path for path in tree.by_folder.get(folder, ()) if regex.match(path.rpartition("/")[2]))
-    return Target(Origin.REPOSITORY, found, by=by) if found else None
+    paths = tuple(path for path in tree.by_folder.get(folder, ()) if regex.match(path.rpartition("/")[2]))
+    return Target(Origin.REPOSITORY, paths, by=by) if paths else None
 
 
 def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages: Iterable[str]) -> Target:
     """Resolve a path by what follows its last variable."""
     end = _LAST.sub("", path, count=1).lstrip("/")
     if end.startswith("../"):  # usually relative to the folder of the file itself
-        found = target_at(tree, join_path(importer.rpartition("/")[0], end), endings, pages, "relative path")
-        return found or Target(Origin.UNRESOLVED, by="the path contains a variable")
+        target = target_at(tree, join_path(importer.rpartition("/")[0], end), endings, pages, "relative path")
+        return target or Target(Origin.UNRESOLVED, by="the path contains a variable")
     if not re.match(r"[\w.-]", end):
         return Target(Origin.UNRESOLVED, by="the path contains a variable")
     start = _VARIABLE.split(path, maxsplit=1)[0].strip("./\"'`")
     if start:
         return _between(tree, importer, start, end)
     for folder in enclosing_folders(importer.rpartition("/")[0]):
-        found = target_at(tree, join_path(folder, end), endings, pages, f"from {folder or 'the root'}")
-        if found and found.paths:
-            return found
+        target = target_at(tree, join_path(folder, end), endings, pages, f"from {folder or 'the root'}")
+        if target and target.paths:
+            return target
     files = paths_ending_in(tree, end)
     if len(files) == 1:
         return Target(Origin.REPOSITORY, (files[0],), by="the only file whose path ends like this")
@@ -116,9 +116,9 @@ def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
     """Return the files that a path with a variable in the middle may refer to."""
     for base in (importer.rpartition("/")[0], ""):
         begin = join_path(base, start) or ""
-        found = tuple(path for path in paths_ending_in(tree, end) if path.startswith(begin))
-        if found:
-            return Target(Origin.REPOSITORY, found, by=f"one of {len(found)} that match; the path contains a variable")
+        paths = tuple(path for path in paths_ending_in(tree, end) if path.startswith(begin))
+        if paths:
+            return Target(Origin.REPOSITORY, paths, by=f"one of {len(paths)} that match; the path contains a variable")
     return Target(Origin.UNRESOLVED, by="the path contains a variable")
 
 

@@ -56,52 +56,52 @@ class Tree:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder with a file somewhere below it."""
-        found = {""}
+        folders = {""}
         for path in self.paths:
             folder = path.rpartition("/")[0]
-            while folder not in found:
-                found.add(folder)
+            while folder not in folders:
+                folders.add(folder)
                 folder = folder.rpartition("/")[0]
-        return frozenset(found)
+        return frozenset(folders)
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
         """Paths by their last part, sorted."""
-        found: dict[str, list[str]] = {}
+        paths: dict[str, list[str]] = {}
         for path in sorted(self.paths):
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return found
+            paths.setdefault(path.rpartition("/")[2], []).append(path)
+        return paths
 
     @cached_property
     def folders_by_name(self) -> dict[str, list[str]]:
         """Folders by their last part, sorted."""
-        found: dict[str, list[str]] = {}
+        folders: dict[str, list[str]] = {}
         for path in sorted(self.folders):
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return found
+            folders.setdefault(path.rpartition("/")[2], []).append(path)
+        return folders
 
     @cached_property
     def by_folder(self) -> dict[str, list[str]]:
         """The files directly in each folder, sorted."""
-        found: dict[str, list[str]] = {}
+        paths: dict[str, list[str]] = {}
         for path in sorted(self.paths):
-            found.setdefault(path.rpartition("/")[0], []).append(path)
-        return found
+            paths.setdefault(path.rpartition("/")[0], []).append(path)
+        return paths
 
     @cached_property
     def submodules(self) -> frozenset[str]:
         """Folders with another repository in them: known submodules, and those that `.gitmodules` names."""
-        found = {path for path, file in self.files.items() if file.skip == Skip.SUBMODULE}
+        paths = {path for path, file in self.files.items() if file.skip == Skip.SUBMODULE}
         for line in self.text(".gitmodules").splitlines():
             key, _, value = line.partition("=")
             if key.strip() == "path":
-                found.add(value.strip())
-        return frozenset(found)
+                paths.add(value.strip())
+        return frozenset(paths)
 
     @cached_property
     def links(self) -> dict[str, str]:
         """Symbolic links to something in the repository, and their targets."""
-        found = {}
+        links = {}
         for path, file in self.files.items():
             if file.skip == Skip.SYMLINK and file.note.startswith(_POINTS):
                 to = file.note.removeprefix(_POINTS)
@@ -109,8 +109,8 @@ class Tree:
                     to = to.removesuffix(ending)
                 target = join_path(path.rpartition("/")[0], to) if not to.startswith("/") else None
                 if target is not None:
-                    found[path] = target
-        return found
+                    links[path] = target
+        return links
 
     def file(self, path: str) -> str:
         """Return the file at a path, following symbolic links; "" if there is none."""

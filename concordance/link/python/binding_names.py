@@ -79,7 +79,7 @@ class Modules:
     @cached_property
     def _calls_by_parameter(self) -> dict[tuple[int, str], list[tuple[StatedEnd, Trust]]]:
         """The calls that pass something to a function's parameter; a candidate if several functions have the name."""
-        found: dict[tuple[int, str], list[tuple[StatedEnd, Trust]]] = {}
+        calls: dict[tuple[int, str], list[tuple[StatedEnd, Trust]]] = {}
         for stated in self.ends:
             if stated.end.says == "hands":
                 targets = self._functions(stated)
@@ -87,8 +87,8 @@ class Modules:
                 several = sum(place is not None and not place.declaration for place in places) > 1
                 for target in targets:
                     trust = Trust.CANDIDATE if several else Trust.EXACT
-                    found.setdefault((target, end_detail(stated, "argument")), []).append((stated, trust))
-        return found
+                    calls.setdefault((target, end_detail(stated, "argument")), []).append((stated, trust))
+        return calls
 
     def _functions(self, stated: StatedEnd) -> list[int]:
         """Return the functions that a name refers to, or the only one in the repository that has the name."""
@@ -105,27 +105,27 @@ class Modules:
     @cached_property
     def _table_uses(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """The uses of each table, by the table's file and root."""
-        found: dict[tuple[int, str], list[StatedEnd]] = {}
+        uses: dict[tuple[int, str], list[StatedEnd]] = {}
         lost = []
         for stated in self.ends:
             if stated.end.says == "used":
                 tables = self._table(stated)
                 for key in tables:
-                    found.setdefault(key, []).append(stated)
+                    uses.setdefault(key, []).append(stated)
                 if not tables:
                     lost.append(stated)
         free: dict[str, list[StatedEnd]] = {}  # functions that return a table without a known use
         for identity, given in self._returned_tables.items():
             place = self._context.symbol(identity)
-            if place is not None and not any(key in found for key in self._table(given)):
+            if place is not None and not any(key in uses for key in self._table(given)):
                 free.setdefault(place.name, []).append(given)
         names = Counter(stated.end.name.rpartition("::")[2] for stated in lost)
         for stated in lost:
             last = stated.end.name.rpartition("::")[2]
             if names[last] == 1 and len(free.get(last, ())) == 1:  # the only one left over on both sides
                 for key in self._table(free[last][0]):
-                    found.setdefault(key, []).append(stated)
-        return found
+                    uses.setdefault(key, []).append(stated)
+        return uses
 
     def _table(self, stated: StatedEnd, depth: int = 0) -> list[tuple[int, str]]:
         """Return the tables that a name refers to at its place."""
@@ -147,14 +147,14 @@ class Modules:
     @cached_property
     def _additions(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """The calls that add a type or module to another, by the file and root of what is added."""
-        found: dict[tuple[int, str], list[StatedEnd]] = {}
+        additions: dict[tuple[int, str], list[StatedEnd]] = {}
         for stated in self.ends:
             if stated.end.says == "adds":
                 value = end_detail(stated, "value")
                 key = self.type_of(stated) if value.startswith("type:") else (stated.file.id, value) if value else None
                 if key is not None:
-                    found.setdefault(key, []).append(stated)
-        return found
+                    additions.setdefault(key, []).append(stated)
+        return additions
 
     def type_of(self, stated: StatedEnd) -> tuple[int, str] | None:
         """Return the file and root of the type that an end adds."""
@@ -179,12 +179,12 @@ class Modules:
         place, _, argument = rest.partition(":")
         if kind != "parameter":
             return ()
-        found: list[PythonName] = []
+        names: list[PythonName] = []
         for call, trust in self._calls_by_parameter.get((stated.file.ids.id_at(int(place)), argument), ()):
             full = _ARGUMENT.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
-                found += _cap_trust(append_path(self._names_from(call), full), trust)
-        return _best_names(found)
+                names += _cap_trust(append_path(self._names_from(call), full), trust)
+        return _best_names(names)
 
     def of(self, stated: StatedEnd) -> tuple[PythonName, ...]:
         """Return the names of the object that an end's name belongs to, including the path to it."""
@@ -234,19 +234,19 @@ class Modules:
     def _type(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         one = self.types.get((file.id, root))
         own = one.end.name if one is not None else ""
-        found: list[PythonName] = []
+        names: list[PythonName] = []
         for other in self._additions.get((file.id, root), ()):
-            found += append_path(self._names_from(other), other.end.name or own.rpartition(".")[2])
+            names += append_path(self._names_from(other), other.end.name or own.rpartition(".")[2])
         if "." in own:
             module, _, name = own.rpartition(".")
-            found += (
+            names += (
                 append_path(self._extension(module, file), name)
                 if self._is_short(module)
                 else [PythonName(own, Trust.EXACT)]
             )
-        if not found and own:
-            found.append(PythonName(own, Trust.UNIQUE_NAME))
-        return found
+        if not names and own:
+            names.append(PythonName(own, Trust.UNIQUE_NAME))
+        return names
 
     # --- Extension modules, which are files of their own
 
@@ -254,9 +254,9 @@ class Modules:
         """Return the full name of an extension module that only states the last part of its name."""
         if "." in name:
             return [PythonName(name, Trust.EXACT)]
-        found = self._full_name(name, file)
-        if found:
-            return [PythonName(found, Trust.VIA_IMPORT)]
+        dotted = self._full_name(name, file)
+        if dotted:
+            return [PythonName(dotted, Trust.VIA_IMPORT)]
         return [] if name.isupper() else [PythonName(name, Trust.UNIQUE_NAME)]
 
     def _full_name(self, name: str, file: BridgeFile) -> str:
@@ -284,35 +284,35 @@ class Modules:
     @cached_property
     def _built_extensions(self) -> list[tuple[str, str]]:
         """The extensions that build files name in full, with each of their sources."""
-        found: list[tuple[str, str]] = []
+        extensions: list[tuple[str, str]] = []
         for stated in self._context.ends("extension", "builds"):
             folder = stated.file.path.rpartition("/")[0]
             sources = [value for word, value in stated.end.more if word == "source"]
             paths = [posixpath.normpath(posixpath.join(folder, source)) for source in sources] or [""]
-            found.extend((stated.end.name, path) for path in paths)
-        return found
+            extensions.extend((stated.end.name, path) for path in paths)
+        return extensions
 
     @cached_property
     def _stub_modules(self) -> dict[str, set[str]]:
         """The modules that have a stub, by their last part."""
-        found: dict[str, set[str]] = {}
+        stubs: dict[str, set[str]] = {}
         for row in self._context.files:
             if row.path.endswith(STUBS_AND_TEMPLATES):
                 name = self.stub(row)
-                found.setdefault(name.rpartition(".")[2], set()).add(name)
-        return found
+                stubs.setdefault(name.rpartition(".")[2], set()).add(name)
+        return stubs
 
     def _imported_modules(self, last: str) -> set[str]:
         """Return the modules that Python imports whose name ends in a certain part."""
-        found: set[str] = set()
+        modules: set[str] = set()
         for name in self._context.foreign_names_with(last):
             parts = name.split(".")
             for place in range(1, len(parts)):
                 if ".".join(parts[:place]) in self._files:
                     break  # a module that is one file has attributes, but no submodules
                 if parts[place] == last:
-                    found.add(".".join(parts[: place + 1]))
-        return found
+                    modules.add(".".join(parts[: place + 1]))
+        return modules
 
     @cached_property
     def _files(self) -> frozenset[str]:
@@ -349,9 +349,9 @@ def _expand_macros(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
         if stated.end.says == "spells":
             texts.setdefault(stated.end.name, set()).add(stated.end.text)
 
-    def spelled(found: re.Match[str]) -> str:
-        known = texts.get(found[1], set())
-        return next(iter(known)) if len(known) == 1 else found[0]
+    def spelled(match: re.Match[str]) -> str:
+        known = texts.get(match[1], set())
+        return next(iter(known)) if len(known) == 1 else match[0]
 
     for stated in ends:
         name = _MACRO.sub(spelled, stated.end.name) if "{" in stated.end.name else stated.end.name
@@ -372,7 +372,7 @@ def _cap_trust(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, .
 
 def _best_names(names: Iterable[PythonName]) -> tuple[PythonName, ...]:
     """Return each name once, most trusted first, then in the order found."""
-    found: dict[str, Trust] = {}
+    trusts: dict[str, Trust] = {}
     for one in names:
-        found[one.name] = max(one.trust, found.get(one.name, one.trust))
-    return tuple(PythonName(name, trust) for name, trust in sorted(found.items(), key=lambda item: -item[1]))
+        trusts[one.name] = max(one.trust, trusts.get(one.name, one.trust))
+    return tuple(PythonName(name, trust) for name, trust in sorted(trusts.items(), key=lambda item: -item[1]))

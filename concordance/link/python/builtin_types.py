@@ -90,10 +90,10 @@ def element_values(value: PythonValue, place: int = 0) -> Values:
     if value.id in _MAPPING_TYPES:
         return value.elements[-1 if place else 0] if len(value.elements) > 1 or not place else ()
     if value.id in ("tuple", "Tuple"):
-        found = [values for values in value.elements if values]
+        elements = [values for values in value.elements if values]
         if place:  # which element is not known
-            return tuple(dict.fromkeys(one for values in found for one in values))
-        return found[0] if found and all(values == found[0] for values in found) else ()
+            return tuple(dict.fromkeys(one for values in elements for one in values))
+        return elements[0] if elements and all(values == elements[0] for values in elements) else ()
     return ()
 
 

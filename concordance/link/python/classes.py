@@ -83,8 +83,8 @@ class ClassTable:
     def bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
         """Return the ids of a class's bases that are in the repository."""
         identity = file.id(symbol)
-        found = self._bases.get(identity)
-        return found if found is not None else self._solver.ask((None, identity))
+        bases = self._bases.get(identity)
+        return bases if bases is not None else self._solver.ask((None, identity))
 
     def store_bases(self, identity: int, bases: tuple[int, ...]) -> None:
         """Store the bases of a class."""
@@ -93,11 +93,11 @@ class ClassTable:
     def find_bases(self, identity: int) -> tuple[int, ...]:
         """Compute the bases of a class."""
         file, symbol = self.world.owner(identity)
-        found = list[int]()
+        bases = list[int]()
         for value in file.related_expressions(symbol, SymbolRelation.BASE):
             classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
-            found += [base for base in classes if base != identity][:1]
-        return tuple(found)
+            bases += [base for base in classes if base != identity][:1]
+        return tuple(bases)
 
     def has_outside_base(self, identity: int) -> bool:
         """True if a class inherits attributes from a class outside the repository."""
@@ -118,17 +118,17 @@ class ClassTable:
         if key in self._members:
             return self._members[key]
         before = self._solver.provisional
-        found = self._find_member(identity, name, skip)
+        place = self._find_member(identity, name, skip)
         if self._solver.provisional == before:
-            self._members[key] = found
-        return found
+            self._members[key] = place
+        return place
 
     def _find_member(self, identity: int, name: str, skip: int) -> Place | None:
         for file, symbol in self.order(identity)[skip:]:
             word = file.name_index.get(name)
-            found = file.members.get(symbol, {}).get(word) if word is not None else None
-            if found:
-                return file, found[0]
+            members = file.members.get(symbol, {}).get(word) if word is not None else None
+            if members:
+                return file, members[0]
             scope = file.scope_of_symbol.get(symbol)
             variable = file.variables.get((scope, word)) if word is not None and scope is not None else None
             if variable is not None and not file.variable_symbol[variable]:
@@ -159,8 +159,8 @@ class MethodOrders:
 
     def of(self, identity: int) -> Order:
         """Return a class and its ancestors in order."""
-        found = self._orders.get(identity)
-        return found if found is not None else self._compute_order(identity)
+        order = self._orders.get(identity)
+        return order if order is not None else self._compute_order(identity)
 
     def _compute_order(self, identity: int) -> Order:
         above, provisional = self._collect_ancestors(identity)
@@ -220,15 +220,15 @@ class MethodOrders:
 
     def _nearest_first(self, identity: int, above: dict[int, list[int]]) -> Order:
         """Return a class and its ancestors, each once, nearest first."""
-        found = {identity: self.world.owner(identity)}
+        owners = {identity: self.world.owner(identity)}
         waiting = deque([identity])
         while waiting:
             class_id = waiting.popleft()
-            for base in above[class_id] if class_id in above else self._bases(*found[class_id]):
-                if base not in found and len(found) <= _MAX_ANCESTORS:
-                    found[base] = self.world.owner(base)
+            for base in above[class_id] if class_id in above else self._bases(*owners[class_id]):
+                if base not in owners and len(owners) <= _MAX_ANCESTORS:
+                    owners[base] = self.world.owner(base)
                     waiting.append(base)
-        return list(found.values())
+        return list(owners.values())
 
 
 def _merge_c3(lists: list[Order]) -> Order:
@@ -238,15 +238,15 @@ def _merge_c3(lists: list[Order]) -> Order:
     """
     rests = Counter(pair for order in lists for pair in order[1:])
     heads = [0] * len(lists)
-    found: dict[tuple[LoadedFlow, int], None] = {}
-    while len(found) < _MAX_ANCESTORS:
+    merged: dict[tuple[LoadedFlow, int], None] = {}
+    while len(merged) < _MAX_ANCESTORS:
         open_ = [order[head] for order, head in zip(lists, heads, strict=True) if head < len(order)]
         if not open_:
             break
-        found[next((pair for pair in open_ if not rests[pair]), open_[0])] = None
+        merged[next((pair for pair in open_ if not rests[pair]), open_[0])] = None
         for place, order in enumerate(lists):
-            while heads[place] < len(order) and order[heads[place]] in found:
+            while heads[place] < len(order) and order[heads[place]] in merged:
                 heads[place] += 1
                 if heads[place] < len(order):
                     rests[order[heads[place]]] -= 1
-    return list(found)
+    return list(merged)

@@ -39,9 +39,9 @@ class Fixtures:
     def requested(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the fixtures that a test or another fixture requests."""
         for name in self.names(file, function):
-            found = self.find(file, function, name)
-            if found is not None:
-                yield found
+            fixture = self.find(file, function, name)
+            if fixture is not None:
+                yield fixture
 
     def find(self, file: LoadedFlow, function: int, name: str) -> Function | None:
         """Return the fixture of a name as a function sees it.

@@ -55,13 +55,13 @@ class Evaluator:
 
     def value(self, file: LoadedFlow, expression: int) -> Values:
         """Return an expression's value."""
-        found: Values | None = file.results[expression]
-        return found if found is not None else self._solver.ask((file, expression))
+        values: Values | None = file.results[expression]
+        return values if values is not None else self._solver.ask((file, expression))
 
     def instances_of_type(self, file: LoadedFlow, expression: int) -> Values:
         """Return a value of the type that an expression names."""
-        found = self._types.get((file.number, expression))
-        return found if found is not None else self._solver.ask((file, ~expression))
+        values = self._types.get((file.number, expression))
+        return values if values is not None else self._solver.ask((file, ~expression))
 
     def _answer(self, question: Question) -> Answer:
         file, what = question
@@ -96,9 +96,9 @@ class Evaluator:
         bound = file.values[variable]
         declared = [value for value in bound if file.op[value] == Op.OF_TYPE]
         for value in declared:
-            found = self.value(file, value)
-            if found:
-                return found
+            values = self.value(file, value)
+            if values:
+                return values
         return _join_values([self.value(file, value) for value in bound])
 
     def _lookup(self, file: LoadedFlow, left: int, right: int) -> Values:
@@ -159,10 +159,10 @@ class Evaluator:
         place = self.find_member(value, name)
         if place is None:
             return ()
-        found = self.value_at(place)
-        if value.tag in (INSTANCE, SUPER) and len(found) == 1 and found[0].tag == FUNCTION:
-            return (PythonValue(FUNCTION, found[0].id, ((value,),)),)  # a bound method carries its receiver
-        return found
+        values = self.value_at(place)
+        if value.tag in (INSTANCE, SUPER) and len(values) == 1 and values[0].tag == FUNCTION:
+            return (PythonValue(FUNCTION, values[0].id, ((value,),)),)  # a bound method carries its receiver
+        return values
 
     def find_member(self, value: PythonValue, name: str) -> Place | None:
         """Return where a value's member is defined."""
@@ -207,11 +207,11 @@ class Evaluator:
             return (PythonValue(INSTANCE, value.id),)
         if value.tag == FUNCTION and isinstance(value.id, int):
             owner, symbol = self.world.owner(value.id)
-            found = self.return_values(owner, symbol)
+            values = self.return_values(owner, symbol)
             on = value.elements[0] if value.elements else ()
-            if (on or (arguments and not found)) and self._returns_first(owner, symbol):
-                found = on or arguments
-            return self._context_manager(owner, symbol, found)
+            if (on or (arguments and not values)) and self._returns_first(owner, symbol):
+                values = on or arguments
+            return self._context_manager(owner, symbol, values)
         if value.tag == INSTANCE:
             place = self.find_member(value, "__call__")
             return (
@@ -259,13 +259,13 @@ class Evaluator:
     # --- Containers
 
     def _item(self, file: LoadedFlow, left: int, right: int) -> Values:
-        found: list[Values] = []
+        items: list[Values] = []
         for value in self.value(file, left):
             if value.tag in (CLASS, BUILTIN_CLASS, EXTERNAL):
-                found.append((value,))  # a class with type parameters
+                items.append((value,))  # a class with type parameters
             else:
-                found.append(self._special(value, "__getitem__") or element_values(value, -1))
-        return _join_values(found)
+                items.append(self._special(value, "__getitem__") or element_values(value, -1))
+        return _join_values(items)
 
     def _special(self, value: PythonValue, name: str) -> Values:
         """Return the result of a special method."""
@@ -285,24 +285,24 @@ class Evaluator:
         return self._special(value, "__getitem__")
 
     def _part(self, file: LoadedFlow, left: int, right: int) -> Values:
-        found = []
+        parts = []
         for value in self.value(file, left):
             if value.tag == BUILTIN_INSTANCE and value.id == "tuple":
-                found.append(value.elements[right] if right < len(value.elements) else ())
+                parts.append(value.elements[right] if right < len(value.elements) else ())
             else:
-                found.append(self._elements_of(value))
-        return _join_values(found)
+                parts.append(self._elements_of(value))
+        return _join_values(parts)
 
     def _enter(self, file: LoadedFlow, left: int, right: int) -> Values:
-        found = []
+        entered = []
         for value in self.value(file, left):
             if value.tag == BUILTIN_INSTANCE and value.id == "contextmanager":
-                found.append(value.elements[0] if value.elements else ())
+                entered.append(value.elements[0] if value.elements else ())
             elif value.tag == INSTANCE:
-                found.append(self._special(value, "__enter__") or self._special(value, "__aenter__"))
+                entered.append(self._special(value, "__enter__") or self._special(value, "__aenter__"))
             elif value.tag == EXTERNAL:
-                found.append((value,))  # `with open(…) as f`: what it is, is not known, but it is from outside
-        return _join_values(found)
+                entered.append((value,))  # `with open(…) as f`: what it is, is not known, but it is from outside
+        return _join_values(entered)
 
     def _either_value(self, file: LoadedFlow, left: int, right: int) -> Values:
         return _join_values([self.value(file, left), self.value(file, right)])
@@ -367,21 +367,21 @@ def _instance_of(value: PythonValue, elements: tuple[Values, ...] = ()) -> Value
 
 def _pair_parts(file: LoadedFlow, expression: int) -> list[int]:
     """Return the expressions of a sequence of pairs."""
-    found = []
+    parts = []
     while file.op[expression] == Op.PAIR:
-        found.append(file.left[expression])
+        parts.append(file.left[expression])
         if not file.right[expression]:
-            return found
+            return parts
         expression = file.right[expression] - 1
-    return [*found, expression]
+    return [*parts, expression]
 
 
 def _join_values(many: list[Values]) -> Values:
     if len(many) == 1:
         return many[0]
-    found = tuple(dict.fromkeys(value for values in many for value in values))
+    joined = tuple(dict.fromkeys(value for values in many for value in values))
     # many values may be few containers of many kinds
-    return found if len(found) <= _MAX_VALUES else _merge_values((), found, _MAX_NESTING)
+    return joined if len(joined) <= _MAX_VALUES else _merge_values((), joined, _MAX_NESTING)
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
@@ -399,15 +399,15 @@ def _merge_values(old: Values, new: Values, depth: int) -> Values:
     for value in new:
         same.setdefault((value.tag, value.id), []).append(value.elements)
     outer = [f"{id_}." for (tag, id_), holds in same.items() if tag == EXTERNAL and holds]
-    found = []
+    merged = []
     for (tag, id_), holds in same.items():
         if holds and not (tag == EXTERNAL and any(str(id_).startswith(name) for name in outer)):
             places = zip_longest(*holds, fillvalue=()) if depth else ()
             before = chain(had.get((tag, id_), ()), repeat(()))
             joined = [tuple(value for values in place for value in values) for place in places]
             elements = [_merge_values(was, now, depth - 1) for was, now in zip(before, joined, strict=False)]
-            found.append(PythonValue(tag, id_, tuple(elements)))
-    return tuple(found) if len(found) <= _MAX_VALUES else ()
+            merged.append(PythonValue(tag, id_, tuple(elements)))
+    return tuple(merged) if len(merged) <= _MAX_VALUES else ()
 
 
 _EVALUATORS: dict[int, Callable[[Evaluator, LoadedFlow, int, int], Values]] = {

@@ -77,18 +77,20 @@ class PythonLinker:
 
     def _index_members(self) -> dict[str, list[int]]:
         """Return the members of all classes by name, leaving out names that many have."""
-        found: dict[str, list[int]] = {}
+        ids_by_name: dict[str, list[int]] = {}
         for number, row in enumerate(self.world.files):
             if row.language != "python" or not row.size:
                 continue
             file = self.world.load(number)
             for symbol, kind in enumerate(file.symbol_kind):
                 if kind in _MEMBERS:
-                    members = found.setdefault(file.names[file.symbol_name[symbol]], [])
+                    members = ids_by_name.setdefault(file.names[file.symbol_name[symbol]], [])
                     if len(members) <= MAX_CANDIDATES:
                         members.append(file.id(symbol))
         return {
-            name: ids for name, ids in found.items() if len(ids) <= MAX_CANDIDATES and name not in _COMMON_MEMBER_NAMES
+            name: ids
+            for name, ids in ids_by_name.items()
+            if len(ids) <= MAX_CANDIDATES and name not in _COMMON_MEMBER_NAMES
         }
 
     def members_named(self, name: str) -> list[int]:
@@ -98,15 +100,15 @@ class PythonLinker:
             self.prepare()
         if self._members is not None:
             return self._members.get(name, [])
-        found = self._members_by_name.get(name)
-        if found is None:
+        places = self._members_by_name.get(name)
+        if places is None:
             members = (
                 symbols_by_name(name, "python", _MEMBER_KINDS, MAX_CANDIDATES)
                 if symbols_by_name is not None and name not in _COMMON_MEMBER_NAMES
                 else []
             )
-            found = self._members_by_name[name] = members if len(members) <= MAX_CANDIDATES else []
-        return found
+            places = self._members_by_name[name] = members if len(members) <= MAX_CANDIDATES else []
+        return places
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases."""

@@ -118,22 +118,22 @@ class ModuleFinder:
         """Return a module of the repository, as seen from a file; None if there is none."""
         key = (importer.rpartition("/")[0], dotted)
         if key not in self._repository_targets:
-            found = self._relative(*key) if dotted.startswith(".") else self._absolute(*key)
-            self._repository_targets[key] = self._prefer_real_package(*key, found) if found else None
+            target = self._relative(*key) if dotted.startswith(".") else self._absolute(*key)
+            self._repository_targets[key] = self._prefer_real_package(*key, target) if target else None
         return self._repository_targets[key]
 
     def import_target(self, importer: str, dotted: str) -> Target:
         """Return the target of a module name, as seen from a file: in the repository or elsewhere."""
-        found = self.repository_target(importer, dotted)
-        if found is not None:
-            return found
+        target = self.repository_target(importer, dotted)
+        if target is not None:
+            return target
         key = (importer.rpartition("/")[0], dotted)
-        found = self._targets.get(key)
-        if found is None:
-            found = self._targets[key] = (
+        target = self._targets.get(key)
+        if target is None:
+            target = self._targets[key] = (
                 self._unresolved_relative(*key) if dotted.startswith(".") else self._outside_tree(*key)
             )
-        return found
+        return target
 
     def external_target(self, dotted: str) -> Target:
         """Return the target of a module that is not in the repository."""
@@ -210,49 +210,49 @@ class ModuleFinder:
         locations = self._locations_of(dotted, parts)
         with_module = self.packages.folders_with_module(head)
         may_shadow = self._may_shadow_stdlib(folder, head)
-        found = self._first_below(locations, with_module, certain) if locations and may_shadow else None
-        if found:
-            return found
+        target = self._first_below(locations, with_module, certain) if locations and may_shadow else None
+        if target:
+            return target
         if head in STANDARD_MODULES and (not may_shadow or with_module.isdisjoint(certain)):
-            found = self._first_below(locations, locations, certain, project) if head in _OPTIONAL_STDLIB else None
-            found = (
-                found
-                if (found and found.paths) or head not in _OPTIONAL_STDLIB
+            target = self._first_below(locations, locations, certain, project) if head in _OPTIONAL_STDLIB else None
+            target = (
+                target
+                if (target and target.paths) or head not in _OPTIONAL_STDLIB
                 else self._in_folder_above(folder, locations)
             )
-            return found if found and found.paths else None
-        found = self._in_mapped_folder(parts) or self._first_below(locations, with_module, project)
-        if found or not locations:
-            return found
+            return target if target and target.paths else None
+        target = self._in_mapped_folder(parts) or self._first_below(locations, with_module, project)
+        if target or not locations:
+            return target
         known = self._distribution(parts)
         if known is None:
-            found = self._first_below(locations, locations, certain, project) or self._in_folder_above(
+            target = self._first_below(locations, locations, certain, project) or self._in_folder_above(
                 folder, locations
             )
         listed = (
             root for root in self.packages.other_roots(folder, head) if known is None or self._is_vendored(root, head)
         )
         other: Roots = (
-            {root: (place, f"{FAR_PACKAGE} {root or '.'}") for place, root in enumerate(listed)} if not found else {}
+            {root: (place, f"{FAR_PACKAGE} {root or '.'}") for place, root in enumerate(listed)} if not target else {}
         )
-        found = found or self._first_below(locations, with_module, other)
-        return found or (self._far_namespace(folder, head, locations) if known is None else None)
+        target = target or self._first_below(locations, with_module, other)
+        return target or (self._far_namespace(folder, head, locations) if known is None else None)
 
     def _locations_of(self, dotted: str, parts: list[str]) -> dict[str, tuple[str, ...]]:
         """Return every folder that contains the whole dotted name, with the module's files (none for a mere folder)."""
-        found = self._locations.get(dotted)
-        if found is None:
+        locations = self._locations.get(dotted)
+        if locations is None:
             *outer, last = parts
             way = "/".join(outer)
             folders = self.packages.with_symlink_paths(
                 self.packages.folders_with_module(last) | self.packages.folders_with_subfolder(last)
             )
-            found = self._locations[dotted] = {
+            locations = self._locations[dotted] = {
                 folder[: len(folder) - len(way)].rstrip("/"): self.packages.files(real, last)
                 for folder, real in folders.items()
                 if not way or folder == way or folder.endswith(f"/{way}")
             }
-        return found
+        return locations
 
     def _first_below(
         self, locations: dict[str, tuple[str, ...]], wanted: Container[str], *lists: Roots
@@ -417,14 +417,14 @@ class GeneratedModules:
     @cached_property
     def _extensions(self) -> frozenset[str]:
         """Names of compiled modules, dotted or bare."""
-        found = {name for project in self._projects.values() for name in project.extensions}
+        names = {name for project in self._projects.values() for name in project.extensions}
         for base in ("meson.build", "CMakeLists.txt"):
             for path in self._tree.by_name.get(base, ()):
                 text = self._tree.text(path)
-                found.update(one or other for one, other in _EXTENSION.findall(text))
+                names.update(one or other for one, other in _EXTENSION.findall(text))
                 for _, ending in _EXTENSIONS_IN_LOOP.findall(text):
-                    found.update(self._stems_in(path.rpartition("/")[0], ending))
-        return frozenset(found)
+                    names.update(self._stems_in(path.rpartition("/")[0], ending))
+        return frozenset(names)
 
     def _stems_in(self, folder: str, ending: str) -> Iterator[str]:
         """Yield the names of the files in a folder with an ending, without it."""
@@ -469,16 +469,16 @@ class GeneratedModules:
 
     def modules_named(self, name: str) -> dict[str, str]:
         """Return the generated modules of a name by path, with what each is generated from ("" if not in the tree)."""
-        found = self._modules_by_name.get(name)
-        if found is None:
+        modules = self._modules_by_name.get(name)
+        if modules is None:
             written = (path.removesuffix(".py") for path in self._build_outputs if path.endswith(f"{name}.py"))
             packages = ((at, path) for at, path in self._packages.items() if at.rpartition("/")[2] == name)
-            found = self._modules_by_name[name] = {
+            modules = self._modules_by_name[name] = {
                 **dict.fromkeys(written, ""),
                 **dict(packages),
                 **dict(self._generated_beside(name)),
             }
-        return found
+        return modules
 
     def _generated_beside(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield the modules of a name that are generated from a file beside them."""

@@ -60,12 +60,12 @@ class PythonPackages:
     @cached_property
     def _roots_with_package(self) -> dict[str, list[str]]:
         """The roots that contain a package of a name."""
-        found: dict[str, list[str]] = {}
+        roots: dict[str, list[str]] = {}
         for package in sorted(self.packages - {""}):
             root, _, name = package.rpartition("/")
             if root not in self.packages or not root:
-                found.setdefault(name.removesuffix("-stubs"), []).append(root)
-        return found
+                roots.setdefault(name.removesuffix("-stubs"), []).append(root)
+        return roots
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -85,21 +85,21 @@ class PythonPackages:
     @cached_property
     def _compiled(self) -> dict[str, dict[str, str]]:
         """Compiled modules in the tree, by name and folder."""
-        found: dict[str, dict[str, str]] = {}
+        compiled: dict[str, dict[str, str]] = {}
         for name, paths in self.tree.by_name.items():
             if name.endswith(COMPILED):
                 for path in paths:
-                    found.setdefault(name.partition(".")[0], {}).setdefault(path.rpartition("/")[0], path)
-        return found
+                    compiled.setdefault(name.partition(".")[0], {}).setdefault(path.rpartition("/")[0], path)
+        return compiled
 
     @cached_property
     def _symlinked_names(self) -> dict[str, list[str]]:
         """The folders that contain a symbolic link of a name, without its extension."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for path in self.tree.links:
             folder, _, base = path.rpartition("/")
-            found.setdefault(base.removesuffix(".py"), []).append(folder)
-        return found
+            names.setdefault(base.removesuffix(".py"), []).append(folder)
+        return names
 
     @cached_property
     def _symlinked_folders(self) -> dict[str, str]:
@@ -109,15 +109,15 @@ class PythonPackages:
     @cached_property
     def with_python(self) -> frozenset[str]:
         """Folders with a Python file somewhere below."""
-        found: set[str] = set()
+        folders: set[str] = set()
         for name, paths in self.tree.by_name.items():
             if name.endswith((*SOURCES, *STUBS)):
                 for path in paths:
                     for folder in enclosing_folders(path.rpartition("/")[0]):
-                        if folder in found:
+                        if folder in folders:
                             break
-                        found.add(folder)
-        return frozenset(found)
+                        folders.add(folder)
+        return frozenset(folders)
 
     def root_of(self, folder: str) -> str:
         """Return the folder in which a package's full name starts, or the nearest root if it is not a package."""
@@ -131,8 +131,8 @@ class PythonPackages:
 
     def certain_roots(self, folder: str) -> Roots:
         """Return the roots that are certain for the files of a folder, each with a description."""
-        found = self._certain_roots.get(folder)
-        if found is None:
+        ranked = self._certain_roots.get(folder)
+        if ranked is None:
             roots: dict[str, str] = {}
             if folder not in self.packages:
                 roots[folder] = "beside the importing file"
@@ -146,15 +146,15 @@ class PythonPackages:
                 path = f"{around}/conftest.py" if around else "conftest.py"
                 if path in self.tree.paths and around not in self.packages:
                     roots.setdefault(around, "folder of conftest.py")
-            found = self._certain_roots[folder] = _ranked(roots)
-        return found
+            ranked = self._certain_roots[folder] = _ranked(roots)
+        return ranked
 
     def project_roots(self, folder: str) -> Roots:
         """Return the roots that the projects around a folder name, and the projects' own folders."""
         while folder and folder not in self.projects:
             folder = folder.rpartition("/")[0]
-        found = self._project_roots.get(folder)
-        if found is None:
+        ranked = self._project_roots.get(folder)
+        if ranked is None:
             roots = {root: f"source root {root or '.'}" for root in self.tree.roots.python}
             for around in enclosing_folders(folder):
                 project = self.projects.get(around)
@@ -165,8 +165,8 @@ class PythonPackages:
                     roots.setdefault(source, f"source root {source}")
                 if project or not around:
                     roots.setdefault(around, f"source root {around or '.'}")
-            found = self._project_roots[folder] = _ranked(roots)
-        return found
+            ranked = self._project_roots[folder] = _ranked(roots)
+        return ranked
 
     def other_roots(self, folder: str, head: str) -> list[str]:
         """Return all other roots that have a module of a name, nearest first."""
@@ -176,12 +176,12 @@ class PythonPackages:
 
     def with_symlink_paths(self, folders: Iterable[str]) -> dict[str, str]:
         """Return the given folders by all their paths, including those through symbolic links."""
-        found = {folder: folder for folder in folders}
+        paths = {folder: folder for folder in folders}
         for link, to in self._symlinked_folders.items():
-            found.update(
+            paths.update(
                 (link + folder[len(to) :], folder) for folder in folders if folder == to or folder.startswith(f"{to}/")
             )
-        return found
+        return paths
 
     def is_pkgutil_namespace(self, path: str) -> bool:
         """True if a package's file only allows other distributions to add modules to the package."""
@@ -193,26 +193,26 @@ class PythonPackages:
 
     def folders_with_module(self, name: str) -> frozenset[str]:
         """Return the folders that directly contain a module of a name."""
-        found = self._folders_with_module.get(name)
-        if found is None:
+        with_module = self._folders_with_module.get(name)
+        if with_module is None:
             by_name, folders = self.tree.by_name, self.tree.folders_by_name
             files = [path for ending in (*SOURCES, *STUBS) for path in by_name.get(name + ending, ())]
             named = (*folders.get(name, ()), *folders.get(f"{name}-stubs", ()))
             files += [folder for folder in named if folder in self.packages]
             found_in = {path.rpartition("/")[0] for path in files}
             found_in.update(self._compiled.get(name, ()), self._symlinked_names.get(name, ()))
-            found = self._folders_with_module[name] = frozenset(found_in)
-        return found
+            with_module = self._folders_with_module[name] = frozenset(found_in)
+        return with_module
 
     def folders_with_subfolder(self, name: str) -> frozenset[str]:
         """Return the folders that directly contain a folder of a name with Python in it."""
-        found = self._folders_with_subfolder.get(name)
-        if found is None:
+        with_subfolder = self._folders_with_subfolder.get(name)
+        if with_subfolder is None:
             named = self.tree.folders_by_name.get(name, ())
             found_in = {folder.rpartition("/")[0] for folder in named if folder in self.with_python}
             found_in.update(self._symlinked_names.get(name, ()))
-            found = self._folders_with_subfolder[name] = frozenset(found_in)
-        return found
+            with_subfolder = self._folders_with_subfolder[name] = frozenset(found_in)
+        return with_subfolder
 
     def files(self, folder: str, name: str) -> tuple[str, ...]:
         """Return the files of a module directly in a folder: a package before a module, Python before its stub."""
@@ -221,13 +221,13 @@ class PythonPackages:
         stubs = [path for path in (f"{at}/__init__.pyi", f"{at}.pyi", f"{at}-stubs/__init__.pyi") if path in paths]
         # For a compiled module, the stub says more than a source in another language.
         other = [path for path in (f"{at}.pyx", f"{at}/__init__.pyx") if not source and path in paths]
-        found = [source, *stubs] if source else [*stubs, *other]
-        compiled = self._compiled.get(name) if not found else None
+        paths_of_module = [source, *stubs] if source else [*stubs, *other]
+        compiled = self._compiled.get(name) if not paths_of_module else None
         if compiled and folder in compiled:
-            found = [compiled[folder]]
-        if not found and name in self._symlinked_names:
-            found = [real for path in (f"{at}.py", f"{at}/__init__.py") if (real := self.tree.file(path))]
-        return tuple(found)
+            paths_of_module = [compiled[folder]]
+        if not paths_of_module and name in self._symlinked_names:
+            paths_of_module = [real for path in (f"{at}.py", f"{at}/__init__.py") if (real := self.tree.file(path))]
+        return tuple(paths_of_module)
 
 
 def _ranked(roots: dict[str, str]) -> Roots:

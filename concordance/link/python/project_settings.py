@@ -51,21 +51,21 @@ def normalise_distribution(name: str) -> str:
 
 def read_projects(tree: Tree) -> dict[str, Project]:
     """Return every project by its folder."""
-    found: dict[str, Project] = {}
+    projects: dict[str, Project] = {}
     for name in _SETTINGS:
         for path in tree.by_name.get(name, ()):
             folder = path.rpartition("/")[0]
             text = tree.text(path)
             if name == "setup.py" and not _SETUP.search(text):
                 continue  # a module that happens to have this name
-            project = found.setdefault(folder, Project(folder))
+            project = projects.setdefault(folder, Project(folder))
             if name == "pyproject.toml":
                 _Toml(project, path).read(text)
             elif name == "setup.py":
                 _read_script(project, path, text)
             else:
                 _read_ini(project, path, text)
-    return found
+    return projects
 
 
 def required_distributions(tree: Tree, projects: dict[str, Project]) -> dict[str, tuple[str, str]]:
@@ -222,8 +222,8 @@ def _read_ini(project: Project, path: str, text: str) -> None:
     roots = [*words("options.packages.find", "where"), *words("tool:pytest", "pythonpath")]
     roots += [*words("pytest", "pythonpath"), *words("pytest", "python_paths"), *words("tool:pytest", "python_paths")]
     roots += re.split(":", ":".join(words("mypy", "mypy_path")).replace("$MYPY_CONFIG_FILE_DIR", "."))
-    found = (join_path(project.folder, folder) for folder in roots if folder)
-    project.roots += [root for root in found if root is not None and root not in project.roots]
+    folders = (join_path(project.folder, folder) for folder in roots if folder)
+    project.roots += [root for root in folders if root is not None and root not in project.roots]
     if base != "setup.cfg":
         return
     if parser.has_section("options"):

@@ -46,14 +46,14 @@ class ReexportResolver:
             if replaces and (file.op[value] != Op.IMPORT or file.flow.imports[file.left[value]].condition != "try"):
                 continue
             if file.op[value] == Op.IMPORT:
-                found = self.import_target(file, file.left[value])
+                place = self.import_target(file, file.left[value])
             elif file.op[value] == Op.PACKAGE:
-                found = self.package(file, file.left[value], file.right[value])
+                place = self.package(file, file.left[value], file.right[value])
             else:
                 continue
-            if found is not None and not isinstance(found, str):
-                return found
-            outside = outside or found
+            if place is not None and not isinstance(place, str):
+                return place
+            outside = outside or place
         return (file, symbol) if symbol >= 0 else outside
 
     def import_target(self, file: LoadedFlow, place: int) -> Place | None:
@@ -62,10 +62,10 @@ class ReexportResolver:
         if key in self._import_targets:
             return self._import_targets[key]
         before = self._solver.provisional
-        found = self._of_import(file, place)
+        target = self._of_import(file, place)
         if self._solver.provisional == before:
-            self._import_targets[key] = found
-        return found
+            self._import_targets[key] = target
+        return target
 
     def star_import_target(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what the file's star imports bind to a name."""
@@ -74,20 +74,20 @@ class ReexportResolver:
                 name not in exports and not any(e.startswith("*") for e in exports)
             ):  # fmt: skip
                 continue
-            found = self.exported(module, name)
-            if found is not None:
-                return found
+            place = self.exported(module, name)
+            if place is not None:
+                return place
         return None
 
     def _find_exported(self, question: Question) -> Place | None:
         file, name = question
         word = file.name_index.get(name)
         variable = file.variables.get((0, word)) if word is not None else None
-        found = self.of_variable(file, variable) if variable is not None else None
-        if found is None:
-            found = self.star_import_target(file, name)
-        if found is not None:
-            return found
+        place = self.of_variable(file, variable) if variable is not None else None
+        if place is None:
+            place = self.star_import_target(file, name)
+        if place is not None:
+            return place
         path = self.modules.submodule(file.path, name)
         number = self.world.number.get(path) if path is not None else None
         return (self.world.load(number), -1) if number is not None else None
@@ -103,11 +103,11 @@ class ReexportResolver:
             if not row.name:
                 return module, -1
             if module.number == file.number and self.modules.submodule(path, row.name) is not None:
-                found: Place | None = None  # `from . import b` in a package's own file imports its submodule
+                resolved: Place | None = None  # `from . import b` in a package's own file imports its submodule
             else:
-                found = self.exported(module, row.name)
-            if found is not None:
-                return found
+                resolved = self.exported(module, row.name)
+            if resolved is not None:
+                return resolved
             inner = self.modules.submodule(path, row.name)
             if inner is not None and inner in self.world.number:
                 return self.world.load(self.world.number[inner]), -1
@@ -136,20 +136,20 @@ class ReexportResolver:
                 return module[dots:]
         else:
             dotted = module[:dots] + ".".join(pieces[:parts])
-            found = self.modules.import_target(file.path, dotted)
-            paths = found.paths
-            if found.origin in (Origin.STANDARD, Origin.THIRD_PARTY):
+            resolved = self.modules.import_target(file.path, dotted)
+            paths = resolved.paths
+            if resolved.origin in (Origin.STANDARD, Origin.THIRD_PARTY):
                 return dotted
         numbers = [self.world.number[path] for path in paths if path in self.world.number]
         return (self.world.load(numbers[0]), -1) if numbers else None
 
     def _star_imports(self, file: LoadedFlow) -> list[tuple[LoadedFlow, tuple[str, ...] | None]]:
         """Return the modules of a file's star imports, each with its `__all__`, if it has one."""
-        found = self._star_modules.get(file.number)
-        if found is None:
+        starred = self._star_modules.get(file.number)
+        if starred is None:
             rows = zip(file.flow.imports, self.world.targets(file), strict=False)
             paths = [path for row, target in rows if row.name == "*" for path in target.paths]
             numbers = [self.world.number[path] for path in paths if path in self.world.number]
             modules = [self.world.load(number) for number in numbers if number != file.number]
-            found = self._star_modules[file.number] = [(module, module.flow.exports) for module in modules]
-        return found
+            starred = self._star_modules[file.number] = [(module, module.flow.exports) for module in modules]
+        return starred

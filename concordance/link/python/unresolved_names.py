@@ -93,9 +93,9 @@ class UnresolvedNames:
 
     def _name(self, file: LoadedFlow, use: int, resolved: dict[int, int]) -> str:
         """Return the full name of an expression's target if the repository should define it and its Python does not."""
-        found = self._dotted_name(file, use, resolved)
-        head, _, rest = found.partition(".")
-        return found if rest and self._is_in_repository(file, head) else ""
+        dotted = self._dotted_name(file, use, resolved)
+        head, _, rest = dotted.partition(".")
+        return dotted if rest and self._is_in_repository(file, head) else ""
 
     def _is_in_repository(self, file: LoadedFlow, head: str) -> bool:
         """True if a package belongs to the repository, or is a module that its build generates."""
@@ -151,9 +151,9 @@ class UnresolvedNames:
         for path in self._world.targets(file)[place].paths if name and depth < _MAX_REEXPORTS else ():
             number = self._world.number.get(path)
             if number is not None and number != file.number:
-                found = self._undefined_import(self._world.load(number), name, depth + 1)
-                if found:
-                    return found
+                dotted = self._undefined_import(self._world.load(number), name, depth + 1)
+                if dotted:
+                    return dotted
         return ""
 
     def _undefined_import(self, module: LoadedFlow, name: str, depth: int = 0) -> str:
@@ -193,10 +193,10 @@ class UnresolvedNames:
             return ""
         self._depth += 1
         try:
-            found = self._dotted_name(file, callees.pop(), resolved)
+            dotted = self._dotted_name(file, callees.pop(), resolved)
         finally:
             self._depth -= 1
-        return found if found.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
+        return dotted if dotted.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
 
     def _member(self, file: LoadedFlow, use: int, resolved: dict[int, int]) -> str:
         name, left = file.names[file.right[use]], file.left[use]
@@ -215,8 +215,8 @@ class UnresolvedNames:
         if value.tag == EXTERNAL:
             return f"{value.id}.{name}"
         if value.tag == MODULE and isinstance(value.id, int):
-            found = self._undefined_import(self._world.load(value.id), name)
-            return found or f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
+            dotted = self._undefined_import(self._world.load(value.id), name)
+            return dotted or f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
         if value.tag in (CLASS, INSTANCE, SUPER) and isinstance(value.id, int):
             owner = self._compiled_base(value.id) if self._values.find_member(value, name) is None else ""
             return f"{owner}.{name}" if owner else ""
@@ -224,8 +224,8 @@ class UnresolvedNames:
 
     def _compiled_base(self, identity: int) -> str:
         """Return the compiled class that a class extends, directly or indirectly; "" if there is none, or several."""
-        found = self._bases.get(identity)
-        return found if found is not None else self._solver.ask(identity)
+        base = self._bases.get(identity)
+        return base if base is not None else self._solver.ask(identity)
 
     def _find_compiled_base(self, identity: int) -> str:
         depth, self._depth = self._depth, 0  # the cached answer must not depend on how deep the question was asked

@@ -136,8 +136,8 @@ def _operator(file: _File, node: Node, space: str) -> str:
     """Return the full name of an operator given as a string or as an attribute of `torch.ops`."""
     if node.type == "string":
         return full_name(_text(file, node), space or DEFAULT_NAMESPACE)
-    found = file.spaces.named(file.context.text(node))
-    return found[0].name if len(found) == 1 else ""
+    operators = file.spaces.named(file.context.text(node))
+    return operators[0].name if len(operators) == 1 else ""
 
 
 def _decorated(call: Call) -> Node | None:

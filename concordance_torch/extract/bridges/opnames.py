@@ -60,11 +60,11 @@ def _registered(context: RuleContext, call: Call, says: str, spaces: OperatorNam
         if named is not None and context.text(given) != "None":
             yield BridgeEnd(at, "reference", name, name, (("by", call.name),))
         return
-    found = spaces.named(context.text(given)) if given is not None else []
+    operators = spaces.named(context.text(given)) if given is not None else []
     if named is None and _registered_function(call):
         at = _registered_function(call).start_byte  # type: ignore[union-attr]
         name = context.text(_registered_function(call))
-    for operator in found:
+    for operator in operators:
         yield BridgeEnd(
             at, says, operator.name, name, (("overload", "yes" if operator.overloaded else ""), ("by", call.name))
         )

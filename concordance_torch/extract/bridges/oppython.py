@@ -23,7 +23,7 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     for match in spaces.written.finditer(context.data):
         written = match[0].decode()
         at = match.start(2) if match[2] else match.start(1)
-        found = spaces.named(written)
-        if found and match.start(1) in names and match[1].decode() not in _LOADING:
+        operators = spaces.named(written)
+        if operators and match.start(1) in names and match[1].decode() not in _LOADING:
             called = context.data[match.end() : match.end() + 1] == b"("
-            yield BridgeEnd(at, "calls" if called else "names", found[0].name, written)
+            yield BridgeEnd(at, "calls" if called else "names", operators[0].name, written)

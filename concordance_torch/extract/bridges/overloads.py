@@ -20,12 +20,12 @@ _KERNELS = ("Tensor", "Scalar", "ArrayRef")
 
 def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the overloads that a file defines, and functions of tensors, which may have overloads in other files."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    functions: dict[str, list[tuple[int, str]]] = {}
     for definition in context.draft.definitions:
         if definition.kind in (Kind.FUNCTION, Kind.METHOD) and not definition.declaration:
             types = " ; ".join(parameter.annotation for parameter in definition.parameters)
-            found.setdefault(definition.name, []).append((definition.at, types))
-    for name, overloads in found.items():
+            functions.setdefault(definition.name, []).append((definition.at, types))
+    for name, overloads in functions.items():
         for number, (at, types) in enumerate(overloads):
             if len(overloads) > 1 or any(word in types for word in _KERNELS):
                 yield BridgeEnd(at, "takes", name, types, (("number", str(number)),))

@@ -32,10 +32,10 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     data = context.data
     if b".impl(#" in data:
         yield from _macros(context)
-    found = [at for word in _BLOCKS if (at := data.find(word)) >= 0]
-    if not found:
+    blocks = [at for word in _BLOCKS if (at := data.find(word)) >= 0]
+    if not blocks:
         return
-    first = min(found)
+    first = min(blocks)
     before = bytearray(b" " * first)  # before the first registration, only macro definitions matter
     for match in _DEFINE.finditer(data, 0, first):
         before[match.start() : match.end()] = match[0]

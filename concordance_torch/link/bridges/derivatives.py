@@ -43,15 +43,15 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 
 def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[TableOperator, str]]:
     """Yield the operator of a formula, and its in-place variant."""
-    found = tables.named(one.end.name, one.file.path)
-    if found is None:
+    operator = tables.named(one.end.name, one.file.path)
+    if operator is None:
         return
-    yield found, "the name in the table"
-    dot, base = found.name.find("."), found.name.partition(".")[0]
-    beside = f"{base}_{found.name[dot:]}" if dot >= 0 else f"{base}_"
+    yield operator, "the name in the table"
+    dot, base = operator.name.find("."), operator.name.partition(".")[0]
+    beside = f"{base}_{operator.name[dot:]}" if dot >= 0 else f"{base}_"
     other = tables.named(beside, one.file.path) if beside not in own else None
-    if other is not None and other.schema.types[:1] == found.schema.types[:1]:
-        yield other, f"in-place form of {found.schema.local}"
+    if other is not None and other.schema.types[:1] == operator.schema.types[:1]:
+        yield other, f"in-place form of {operator.schema.local}"
 
 
 def _called_functions(tables: Tables, kernels: Kernels, stated: StatedEnd) -> Iterator[Bridge]:
@@ -59,8 +59,8 @@ def _called_functions(tables: Tables, kernels: Kernels, stated: StatedEnd) -> It
     entry = tables.entry(stated)
     if space == "std":
         return
-    found = kernels.of(stated.end.text, _NAMESPACES, anywhere=False)
-    if space in ("", "at") and not found:
+    functions = kernels.of(stated.end.text, _NAMESPACES, anywhere=False)
+    if space in ("", "at") and not functions:
         operators = [other for other in tables.overloads(f"aten::{name}", stated.file.path) if not other.schema.is_out]
         if operators:
             trust = Trust.EXACT if len(operators) == 1 else Trust.CANDIDATE
@@ -69,6 +69,6 @@ def _called_functions(tables: Tables, kernels: Kernels, stated: StatedEnd) -> It
                 row = stated.to(operator.entry, trust, by, role=Role.CALL, more=(("function", stated.end.text),))
                 yield row._replace(source=entry)
             return
-    for target in found or kernels.of(stated.end.text, _NAMESPACES):
+    for target in functions or kernels.of(stated.end.text, _NAMESPACES):
         row = stated.to(target.target, target.trust, target.by, role=Role.CALL, more=(("function", stated.end.text),))
         yield row._replace(source=entry)

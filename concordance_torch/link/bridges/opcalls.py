@@ -32,5 +32,5 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         if called:
             count = len(called)
             by = "made from the entry of this name" if count == 1 else f"made from one of {count} entries of this name"
-            found = called[0].name if count == 1 else name
-            yield stated.to(called[0].entry, Trust.UNIQUE_NAME, by, name=found, role=Role.CALL)
+            called_name = called[0].name if count == 1 else name
+            yield stated.to(called[0].entry, Trust.UNIQUE_NAME, by, name=called_name, role=Role.CALL)

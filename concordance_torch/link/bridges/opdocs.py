@@ -26,10 +26,10 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for stated in ends:
         written, module = stated.end.name, stated.end.text if stated.end.says == "documented" else ""
         for dotted in (f"{module}.{written}" if module else written, written):
-            found = names.of(dotted, stated.file.path)
-            if found:
+            operators = names.of(dotted, stated.file.path)
+            if operators:
                 more = (("as", dotted),)
                 yield stated.to(
-                    found[0].entry, Trust.EXACT, "the name that is documented", name=found[0].base, more=more
+                    operators[0].entry, Trust.EXACT, "the name that is documented", name=operators[0].base, more=more
                 )
                 break

@@ -30,10 +30,12 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for stated in ends:
         more = tuple(pair for pair in stated.end.more if pair[0] in ("class", "variant_test_name"))
         more = (*more, ("test", stated.end.name))
-        found, by = next(((found, by) for found, by in _tested_operators(names, stated) if found), ([], ""))
-        if found:
+        operators, by = next(
+            ((operators, by) for operators, by in _tested_operators(names, stated) if operators), ([], "")
+        )
+        if operators:
             trust = Trust.EXACT if by != "operator of this name" else Trust.UNIQUE_NAME
-            yield stated.to(found[0].entry, trust, by, name=found[0].base, more=more)
+            yield stated.to(operators[0].entry, trust, by, name=operators[0].base, more=more)
             continue
         by = f"called by {_tested_name(stated)}, which is tested"
         for operator in functions.called_operators(_tested_name(stated)):
@@ -69,13 +71,13 @@ class _Functions:
     @cached_property
     def _foreign_calls(self) -> dict[int, list[str]]:
         """The names from other languages that each function calls."""
-        found: dict[int, list[str]] = {}
+        calls: dict[int, list[str]] = {}
         packets = (name for name in self._context.foreign_names_with("ops") if name.startswith("torch.ops."))
         for dotted in sorted({*self._names.dotted, *packets}):
             for ask in self._context.uses_of_foreign_name(dotted):
                 if ask.roles & _CALL:
-                    found.setdefault(ask.user, []).append(dotted)
-        return found
+                    calls.setdefault(ask.user, []).append(dotted)
+        return calls
 
     def called_operators(self, name: str) -> list[TableOperator]:
         """Return the operators that the function of a name calls and whose names start with its own.
@@ -91,5 +93,5 @@ class _Functions:
         if len(rows) != 1:
             return []
         asked = (self._names.of(dotted, rows[0].path) for dotted in self._foreign_calls.get(rows[0].id, ()))
-        found = {one[0].base: one[0] for one in asked if one}
-        return [operator for operator in found.values() if operator.schema.base.startswith(last)]
+        operators = {one[0].base: one[0] for one in asked if one}
+        return [operator for operator in operators.values() if operator.schema.base.startswith(last)]

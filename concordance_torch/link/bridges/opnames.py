@@ -51,15 +51,19 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
 def _by_full_name(names: OperatorNames, stated: StatedEnd) -> Iterator[Bridge]:
     """Join a registration that gives the full name of its operator."""
     more = dict(stated.end.more)
-    found = names.of_name(stated.end.name, stated.file.path)
+    operators = names.of_name(stated.end.name, stated.file.path)
     detail = (("as", more["by"]), ("function", stated.end.text))
-    if not found:
+    if not operators:
         yield stated.to(0, Trust.EXACT, "operator of this name that is in no table", more=detail)
         return
-    if more.get("overload") or len(found) == 1:
-        yield stated.to(found[0].entry, Trust.EXACT, "the name that is registered", name=found[0].name, more=detail)
+    if more.get("overload") or len(operators) == 1:
+        yield stated.to(
+            operators[0].entry, Trust.EXACT, "the name that is registered", name=operators[0].name, more=detail
+        )
         return
-    yield stated.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=detail)
+    yield stated.to(
+        operators[0].entry, Trust.EXACT, f"the name that is registered, of {len(operators)} overloads", more=detail
+    )
 
 
 def _reference(context: BridgeContext, names: OperatorNames, stated: StatedEnd) -> Iterator[Bridge]:
@@ -68,16 +72,16 @@ def _reference(context: BridgeContext, names: OperatorNames, stated: StatedEnd) 
         return
     module = context.module_of(stated.file.path)
     public_module = re.sub(r"\._?refs\b", "", module) if module else ""
-    found = names.of(f"{public_module}.{stated.end.name}", stated.file.path) or names.of_name(
+    operators = names.of(f"{public_module}.{stated.end.name}", stated.file.path) or names.of_name(
         f"aten::{stated.end.name}", stated.file.path
     )
-    yield from _by_name(found, stated, "reference of this name")
+    yield from _by_name(operators, stated, "reference of this name")
 
 
 def _symbolic(names: OperatorNames, stated: StatedEnd) -> Iterator[Bridge]:
     if _SYMBOLICS.search(stated.file.path):
-        found = names.of_name(f"aten::{stated.end.name}", stated.file.path)
-        yield from _by_name(found, stated, "symbolic function of this name")
+        operators = names.of_name(f"aten::{stated.end.name}", stated.file.path)
+        yield from _by_name(operators, stated, "symbolic function of this name")
 
 
 def _by_name(operators: list[TableOperator], stated: StatedEnd, by: str) -> Iterator[Bridge]:

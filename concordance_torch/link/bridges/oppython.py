@@ -28,31 +28,31 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     names = context.once(OperatorNames)
     for dotted in names.dotted:
         for ask in context.uses_of_foreign_name(dotted):
-            found = names.of(dotted, context.file_containing(ask.user).path)
-            if found:
-                yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
+            operators = names.of(dotted, context.file_containing(ask.user).path)
+            if operators:
+                yield _row(operators, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
     registered = context.once(RegisteredKernels)
     seen: set[tuple[int, str]] = set()
     # calls first, so that a mention adds nothing
     for stated in sorted(context.ends("oppython"), key=lambda stated: stated.end.says != "calls"):
-        found = names.of_name(stated.end.name, stated.file.path) or names.of_packet(
+        operators = names.of_name(stated.end.name, stated.file.path) or names.of_packet(
             _packet_name(stated.end.name), stated.file.path
         )
-        sure = bool(found)
-        found = found or names.of_macro_namespace(stated.end.name)
-        if found and (stated.id, found[0].name) not in seen:
-            seen.add((stated.id, found[0].name))
+        sure = bool(operators)
+        operators = operators or names.of_macro_namespace(stated.end.name)
+        if operators and (stated.id, operators[0].name) not in seen:
+            seen.add((stated.id, operators[0].name))
             role = Role.CALL if stated.end.says == "calls" else Role.READ
-            row = _row(found, stated.id, stated.number, stated.end.text, role)
+            row = _row(operators, stated.id, stated.number, stated.end.text, role)
             yield row if sure else row._replace(trust=Trust.UNIQUE_NAME, by="only operator of this name")
-            if found[0].end.end.bridge in BRIDGES and role == Role.CALL:
-                yield from _registered_functions(registered, found[0], stated)
+            if operators[0].end.end.bridge in BRIDGES and role == Role.CALL:
+                yield from _registered_functions(registered, operators[0], stated)
 
 
 def _registered_functions(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:
     """Join the caller of an operator with the functions that are registered for it."""
-    for other, found in registered.by_name.get(operator.name, ()):
-        for target in found:
+    for other, functions in registered.by_name.get(operator.name, ()):
+        for target in functions:
             by = f"registered in {other.file.path}"
             row = one.to(target.target, target.trust, by, name=operator.name, role=Role.CALL, more=other.end.more)
             yield row._replace(says="registered")

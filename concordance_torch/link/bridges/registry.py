@@ -22,8 +22,8 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for bridge in BRIDGES:
         for stated in context.ends(bridge, "schema"):
             yield stated.to(stated.id, Trust.EXACT, "schema that is registered", more=stated.end.more)
-    for stated, found in context.once(RegisteredKernels).all:
-        yield from _kernel(tables, stated, found)
+    for stated, kernels in context.once(RegisteredKernels).all:
+        yield from _kernel(tables, stated, kernels)
 
 
 def _kernel(tables: Tables, stated: StatedEnd, kernel: list[LinkedName]) -> Iterator[Bridge]:

@@ -30,11 +30,11 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             yield one.to(0, Trust.EXACT, "defined here")._replace(says=_SAYS)
             continue
         stub = scopes.stub(one)
-        found = _kernel(context, kernels, one) if stub else []
-        for target in found:
+        targets = _kernel(context, kernels, one) if stub else []
+        for target in targets:
             filled.setdefault(stub, []).append((one, target, _device(one)))
             yield _row(one, target, _device(one), one, "")
-        if stub and not found:
+        if stub and not targets:
             yield _row(one, LinkedName(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
     for one in context.ends("stubs", "calls"):
         kernels_of = filled.get(scopes.stub(one), [])

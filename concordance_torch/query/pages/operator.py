@@ -74,8 +74,8 @@ _QUIET = frozenset(("schema", "func", "dispatch", "variants"))  # fields of a sc
 
 def subjects(index: Index) -> list[str]:
     """Return "" for the index, and every operator; nothing if there are no operators."""
-    found = names(index)
-    return ["", *found] if found else []
+    operator_names = names(index)
+    return ["", *operator_names] if operator_names else []
 
 
 def subject_named(index: Index, name: str) -> str:
@@ -105,10 +105,10 @@ def _all_operators(index: Index) -> list[Block]:
         info = operator(index, name)
         if info is None:
             continue
-        found = coverage_of(info)
-        counts.update(column for column in COLUMNS if found[column])
+        coverage = coverage_of(info)
+        counts.update(column for column in COLUMNS if coverage[column])
         label = name.removeprefix("aten::")
-        rows.append([[Ref(TO, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
+        rows.append([[Ref(TO, name, "", label)], *([coverage[column] or "–"] for column in COLUMNS)])
     head = f"{count_noun(len(every), 'operator')} with a schema in this repository. Found for them: "
     counted: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
     return [Text([head, *join_in_sentence(counted), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
@@ -146,8 +146,8 @@ def _quoted_summary(index: Index, info: OperatorInfo) -> Iterator[Block]:
     plain = called_in_python(info)[0]
     for row in sorted(info.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
         path, line = index.path_of(row.source), bridges_of(index).line(row)
-        found = _DOCSTRING.match("\n".join((index.open_file(path).lines() or [])[line - 1 : line + _LINES]))
-        words = first_sentence(found["words"], "python", info.name) if found is not None else ""
+        match = _DOCSTRING.match("\n".join((index.open_file(path).lines() or [])[line - 1 : line + _LINES]))
+        words = first_sentence(match["words"], "python", info.name) if match is not None else ""
         if words:
             yield Text(quote_sentence(index, path, words, words, line))
             return
@@ -209,8 +209,8 @@ def _kernels(index: Index, info: OperatorInfo) -> Iterator[Block]:
         yield Text([_none("kernel")])
         return
     rows: dict[tuple[str, str, int, str], list[Pieces]] = {}
-    for key, found in keys.items():
-        for row in found:
+    for key, bridges in keys.items():
+        for row in bridges:
             name = bridge_detail(row, "kernel")
             cell: list[Piece] = [ref_of(index, row.target)] if row.target else [Mono(name)]
             where: list[Piece] = [Ref(To.FILE, index.path_of(row.target))] if row.target else []
@@ -302,21 +302,21 @@ def _files(counts: Counter[str]) -> list[Piece]:
 
 def _users(index: Index, info: OperatorInfo) -> Iterator[Block]:
     yield Heading(2, ["Callers"])
-    found = False
+    has_users = False
     for says, language in ((PYTHON, "Python"), (CALLED, "C++")):
         paths = (index.path_of(row.source) for row in info.rows.get(says, ()))
         users = Counter(path for path in paths if index.category_of(path) != Category.TEST)
         if users:
-            found = True
+            has_users = True
             yield Text([f"{count_noun(len(users), 'file')} in {language}: ", *_files(users), "."])
-    if not found:
+    if not has_users:
         yield Text(["No calls by its full name found outside tests."])
 
 
 def _missing(index: Index, info: OperatorInfo) -> Iterator[Block]:
     """Yield which columns of the operator table are empty for this operator."""
-    found = coverage_of(info)
-    lacking = [column for column in COLUMNS if not found[column]]
+    coverage = coverage_of(info)
+    lacking = [column for column in COLUMNS if not coverage[column]]
     yield Heading(2, ["Missing Parts"])
     if not lacking:
         yield Text([f"None. {_searched(index)}"])

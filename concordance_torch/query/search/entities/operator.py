@@ -26,10 +26,10 @@ TO = OPERATOR
 
 def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
     """Yield the operator that a name refers to."""
-    found = operator_meant(index, question)
-    if found is not None and found.overloads:
-        row = found.overloads[0].row
-        yield found.name, found.name, index.path_of(row.source), bridges_of(index).line(row)
+    info = operator_meant(index, question)
+    if info is not None and info.overloads:
+        row = info.overloads[0].row
+        yield info.name, info.name, index.path_of(row.source), bridges_of(index).line(row)
 
 
 def definitions(index: Index, name: str) -> list[Bridge]:
@@ -39,14 +39,14 @@ def definitions(index: Index, name: str) -> list[Bridge]:
 
 def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
     """The role of each symbol in the operator that a name refers to."""
-    found = operator_meant(index, name)
-    if found is None:
+    info = operator_meant(index, name)
+    if info is None:
         return {}
-    variants = found.rows_saying(*PART_TITLES)
+    variants = info.rows_saying(*PART_TITLES)
     roles = {end: DefinitionRole.VARIANT for row in variants for end in (row.source, row.target)}
-    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.rows_outside_tests(KERNEL)}
-    roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
-    for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
+    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in info.rows_outside_tests(KERNEL)}
+    roles |= {overload.row.target: DefinitionRole.DECLARES for overload in info.overloads}
+    for way in (*called_in_python(info), f"torch.nn.functional.{info.name.rpartition('::')[2]}"):
         places = (place for place in index.facts.symbols_named(way.rpartition(".")[2]) if not place.parent_key)
         roles |= {
             symbol.id: DefinitionRole.PUBLIC for symbol in places if public_name(index, symbol.path, symbol.key) == way
