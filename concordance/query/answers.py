@@ -74,8 +74,8 @@ class WrongCursor(UserError):
 
 def options_of(command: ModuleType) -> tuple[Option, ...]:
     """Return the options of a command's module, none if it has none."""
-    found: tuple[Option, ...] = getattr(command, "OPTIONS", ())
-    return found
+    options: tuple[Option, ...] = getattr(command, "OPTIONS", ())
+    return options
 
 
 def page_for(command: ModuleType, limit: int, cursor: str, options: Mapping[str, Any]) -> AnswerPage:

@@ -70,32 +70,32 @@ def chapter_ref(index: Index, chapter: Chapter) -> Ref:
 def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     """Return all sections of one chapter."""
     folder = folders(index).all[chapter.folder]
-    found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
+    blocks: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
     documents = documents_in_order(index, chapter)
     if documents:
-        found += [Heading(2, ["Documents in Order"]), *documents]
+        blocks += [Heading(2, ["Documents in Order"]), *documents]
     terms = distinctive_terms(index, chapter.folders)
     below = _inner_chapters(index, chapter)
     if terms or below:
-        found += [Heading(2, ["Key Concepts"]), *terms, *below]
+        blocks += [Heading(2, ["Key Concepts"]), *terms, *below]
     rows = key_definitions_of_chapter(index, chapter.folder)
     if rows:
-        found += [Heading(2, ["Classes and Functions to Know"]), *_definition_tables(index, rows)]
+        blocks += [Heading(2, ["Classes and Functions to Know"]), *_definition_tables(index, rows)]
     drawn = dependency_diagram(index, folder)
     if drawn:
-        found += [Heading(2, ["How It Is Organized"]), *drawn]
+        blocks += [Heading(2, ["How It Is Organized"]), *drawn]
     central = folders(index).most_central(chapter.folders, _MAX_FILES)
     if central:
-        found += [Heading(2, ["Important Files"]), important_table(index, central, chapter.folder)]
+        blocks += [Heading(2, ["Important Files"]), important_table(index, central, chapter.folder)]
     way = chapter_path(index, chapter, label_of(index, chapter))
     if way:
-        found += [Heading(2, ["Reading Path"]), *way]
+        blocks += [Heading(2, ["Reading Path"]), *way]
     if chapter.sections:
-        found += [Heading(2, ["Sections"]), *_sections(index, chapter)]
+        blocks += [Heading(2, ["Sections"]), *_sections(index, chapter)]
     tests = maintenance_blocks(index, chapter.folders)
     if tests:
-        found += [Heading(2, ["Tests, Build and Owners"]), *tests]
-    return [*found, Heading(2, ["Further Reading"]), *_further_links(index, chapter)]
+        blocks += [Heading(2, ["Tests, Build and Owners"]), *tests]
+    return [*blocks, Heading(2, ["Further Reading"]), *_further_links(index, chapter)]
 
 
 # --- role
@@ -103,22 +103,22 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
 
 def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
     words = author_blocks(index, chapter.folder) if chapter.folder else [Text([*chapter_summary(index, chapter), "."])]
-    found: list[Block] = [*words] if words else [Text(as_sentence(describe_folder(index, chapter.folder)))]
+    blocks: list[Block] = [*words] if words else [Text(as_sentence(describe_folder(index, chapter.folder)))]
     text: list[Piece] = [f"The chapter covers {count_noun(len(chapter.files), 'file')}"]
     if len(chapter.files) < folder.count:
         left = folder.count - len(chapter.files)
         theirs = "has its own chapter" if left == 1 else "have their own chapters"
         text.append(f" ({count_noun(left, 'other file')} below it {theirs})")
     text.append(f" with {count_noun(chapter.lines, 'line')} of hand-written text." if chapter.lines else ".")
-    found.append(Text(text))
-    found += dependency_sentences(index, chapter)
-    return found
+    blocks.append(Text(text))
+    blocks += dependency_sentences(index, chapter)
+    return blocks
 
 
 def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     """Return a sentence on the chapters that a chapter depends on, and one on those that use it."""
     book_plan = plan(index)
-    found: list[Block] = []
+    blocks: list[Block] = []
     for head, neighbours in (
         ("Depends on", book_plan.uses(chapter.folder)),
         ("Used by", book_plan.users(chapter.folder)),
@@ -139,8 +139,8 @@ def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
                 pieces += [chapter_ref(index, book_plan.chapters[folder]), f" ({times:,})"]
             if left:
                 pieces.append(f" and {count_noun(left, 'other chapter')}")
-            found.append(Text([Strong(head), ": ", *pieces, "."]))
-    return found
+            blocks.append(Text([Strong(head), ": ", *pieces, "."]))
+    return blocks
 
 
 def _is_plausible(index: Index, head: str, chapter: str, neighbour: str) -> bool:
@@ -161,7 +161,7 @@ def key_definitions_of_chapter(index: Index, folder: str) -> list[KeyDefinition]
 
 def _definition_tables(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
     """Return a table of classes and types, and one of functions and macros, most used first."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     for word, chosen in (
         ("Class or type", [row for row in rows if row.kind in _TYPES]),
         ("Function or macro", [row for row in rows if row.kind not in _TYPES]),
@@ -171,8 +171,8 @@ def _definition_tables(index: Index, rows: Sequence[KeyDefinition]) -> list[Bloc
                 [[ref_of(index, row.id)], [f"{row.times:,}"], row.words or _signature_cell(row)]
                 for row in chosen
             ]  # fmt: skip
-            found.append(Table([word, "Used in files", "What it is"], cells))
-    return found
+            blocks.append(Table([word, "Used in files", "What it is"], cells))
+    return blocks
 
 
 def _signature_cell(row: KeyDefinition) -> list[Piece]:
@@ -213,11 +213,11 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
-    found: dict[str, list[str]] = {}
+    documents: dict[str, list[str]] = {}
     for file, path, _, category in index.file_rows:
         for target in index.neighbours.all_uses.get(file, ()) if category == Category.DOCUMENTATION else ():
-            found.setdefault(index.path_of_file(target), []).append(path)
-    return found
+            documents.setdefault(index.path_of_file(target), []).append(path)
+    return documents
 
 
 def _further_links(index: Index, chapter: Chapter) -> list[Block]:

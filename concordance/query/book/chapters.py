@@ -87,29 +87,29 @@ class Plan:
         had, _ = before._inputs if before is not None and before._inputs[1] is ranks else ({}, ranks)
         known = before._alone if before is not None else {}
         files = unrecorded_copy(ledger(self._index).files)
-        found = {}
+        weights = {}
         for path, folder in folders(self._index).all.items():
-            found[path] = (
+            weights[path] = (
                 known[path]
                 if had.get(path) is own[path]
                 else sum(_weight(files[name], ranks.get(name, 0.0)) for name in folder.files)
             )
-        return found
+        return weights
 
     def _total_weights(self) -> dict[str, float]:
         """Return the weight of each folder with everything below it."""
-        found = dict.fromkeys(self._alone, 0.0)
-        for folder in sorted(found, key=lambda folder: -folder.count("/")):  # innermost first
-            found[folder] += self._alone[folder]
+        weights = dict.fromkeys(self._alone, 0.0)
+        for folder in sorted(weights, key=lambda folder: -folder.count("/")):  # innermost first
+            weights[folder] += self._alone[folder]
             if folder:
-                found[folder.rpartition("/")[0]] += found[folder]
-        return found
+                weights[folder.rpartition("/")[0]] += weights[folder]
+        return weights
 
     def _choose_folders(self) -> set[str]:
         """Return the folders that are chapters; the root always is."""
         all_folders = folders(self._index).all
         total = self._weights[""] or 1.0
-        found = {""}
+        chosen = {""}
         covered = dict.fromkeys(all_folders, 0.0)  # the weight of the chapters below a folder
         for path in sorted(all_folders, key=lambda path: (-path.count("/"), path)):
             weight = self._weights[path]
@@ -117,9 +117,9 @@ class Plan:
             least = _AT_ROOT if path and "/" not in path else _CHAPTER
             heavy = path and weight and weight >= least * total and weight - covered[path] >= _OWN * total
             if heavy and (all_folders[path].count > 1 or all_folders[path].lines >= _MIN_SINGLE_FILE):
-                found.add(path)
+                chosen.add(path)
                 covered[path] = weight
-        return found
+        return chosen
 
     def _chapters(self, roots: set[str]) -> dict[str, Chapter]:
         all_folders, own = folders(self._index).all, self._inputs[0]
@@ -134,23 +134,23 @@ class Plan:
             if self.chapter_folder[path] != path:
                 sections[self.chapter_folder[path]].append(path)
         used: set[str] = {GLOSSARY, NAMES, PATHS, ROOT}
-        found = {}
+        chapters = {}
         for path in sorted(roots):
             name = path.replace("/", "-") or ROOT
             while path and name.lower() in used:
                 name += "-"
             used.add(name.lower())
-            found[path] = Chapter(path, name, sections[path], sorted(files[path]), lines[path])
-        return {folder: chapter for folder, chapter in found.items() if chapter.files}
+            chapters[path] = Chapter(path, name, sections[path], sorted(files[path]), lines[path])
+        return {folder: chapter for folder, chapter in chapters.items() if chapter.files}
 
     def _count_uses(self) -> Counter[tuple[str, str]]:
         """Count the pairs of files in which a file of one chapter uses a file of another, by (user, used)."""
-        found: Counter[tuple[str, str]] = Counter()
+        counts: Counter[tuple[str, str]] = Counter()
         for (user, target), times in _uses_between_folders(self._index).items():
             here, there = self.chapter_folder[user], self.chapter_folder[target]
             if here != there:
-                found[here, there] += times
-        return found
+                counts[here, there] += times
+        return counts
 
     def weight(self, folder: str) -> float:
         """Return the weight of a folder with everything below it."""
@@ -203,8 +203,8 @@ class Plan:
             for kind in (*_KINDS, _ROOT_TITLE)
             for number in order_by_use([n for n, name in enumerate(kinds) if name == kind], between)
         ]
-        found = [BookPart(*names[number], self._chapters_of(groups[names[number]])) for number in ordered]
-        return [found[0]._replace(title="Code"), *found[1:]] if found and found[0].title == _KINDS[0] else found
+        parts = [BookPart(*names[number], self._chapters_of(groups[names[number]])) for number in ordered]
+        return [parts[0]._replace(title="Code"), *parts[1:]] if parts and parts[0].title == _KINDS[0] else parts
 
     def _chapters_of(self, folder_names: list[str]) -> list[Chapter]:
         places = {folder: number for number, folder in enumerate(folder_names)}
@@ -277,16 +277,16 @@ def order_by_use(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]
         chosen = bottom if bottom is not None else top if top is not None else best
         (last if bottom is None and top is not None else first).append(chosen)
         left.remove(chosen)
-    found = [*first, *reversed(last)]
+    ordered = [*first, *reversed(last)]
     at = 1
-    while at < len(found):  # terminates, because each swap leaves fewer forward uses
-        one, other = found[at - 1], found[at]
+    while at < len(ordered):  # terminates, because each swap leaves fewer forward uses
+        one, other = ordered[at - 1], ordered[at]
         if uses[one, other] > uses[other, one]:
-            found[at - 1], found[at] = other, one
+            ordered[at - 1], ordered[at] = other, one
             at = max(1, at - 1)
         else:
             at += 1
-    return found
+    return ordered
 
 
 @incremental

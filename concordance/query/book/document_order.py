@@ -91,15 +91,15 @@ def _by_toctrees(index: Index, chapter: Chapter) -> list[Entry]:
 
 def _by_settings(index: Index, chapter: Chapter) -> list[Entry]:
     """Return the documents in the order of the `nav` of each settings file in the chapter."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for path in chapter.files:
         folder, _, name = path.rpartition("/")
         if name in _SETTINGS:
             text = index.runners.text(path, 200_000).decode("utf-8", "replace")
             nav, docs = _NAV.search(text), _DOCS.search(text)
             docs_folder = "/".join(filter(None, (folder, docs[1] if docs else "docs")))
-            found += _nested(list(_nav_lines(index, nav[1], docs_folder))) if nav else []
-    return found
+            entries += _nested(list(_nav_lines(index, nav[1], docs_folder))) if nav else []
+    return entries
 
 
 def _nav_lines(index: Index, nav: str, docs_folder: str) -> Iterator[tuple[int, str, str]]:
@@ -118,8 +118,8 @@ def _nav_lines(index: Index, nav: str, docs_folder: str) -> Iterator[tuple[int, 
 
 def _nested(lines: list[tuple[int, str, str]]) -> list[Entry]:
     """Return lines as a tree, by their indentation."""
-    found: list[Entry] = []
-    open_: list[tuple[int, list[Entry]]] = [(-1, found)]
+    entries: list[Entry] = []
+    open_: list[tuple[int, list[Entry]]] = [(-1, entries)]
     for margin, title, path in lines:
         while open_[-1][0] >= margin:
             open_.pop()
@@ -127,4 +127,4 @@ def _nested(lines: list[tuple[int, str, str]]) -> list[Entry]:
         if path or title:
             open_[-1][1].append(entry)
         open_.append((margin, entry.below if path or title else open_[-1][1]))  # a group without a name is not shown
-    return found
+    return entries

@@ -54,10 +54,10 @@ class GlossaryEntry(NamedTuple):
 
 def glossary_entries(index: Index) -> list[GlossaryEntry]:
     """Return all terms; for a term with several definitions the first one, with glossaries before other sources."""
-    found: dict[str, GlossaryEntry] = {}
+    entries: dict[str, GlossaryEntry] = {}
     for entry in (*_documents(index), *_acronyms(index), *_classes(index)):
-        found.setdefault(entry.term.lower(), entry)
-    return sorted(found.values(), key=lambda entry: (entry.term.lower(), entry.term))
+        entries.setdefault(entry.term.lower(), entry)
+    return sorted(entries.values(), key=lambda entry: (entry.term.lower(), entry.term))
 
 
 def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
@@ -146,9 +146,9 @@ def _defined_in_prose(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Yield terms from paragraphs that begin with a term and "is a"; a plain name must occur in the heading above."""
     heading, code = "", _code_lines(lines)
     for number, line in enumerate(lines):
-        found = _HEADING.match(line)
-        if found or (number + 1 < len(lines) and line.strip() and _RULE.match(lines[number + 1])):
-            heading = found[1] if found else line.strip()
+        underlined = _HEADING.match(line)
+        if underlined or (number + 1 < len(lines) and line.strip() and _RULE.match(lines[number + 1])):
+            heading = underlined[1] if underlined else line.strip()
             continue
         if number in code or not line or line[0].isspace() or (number and lines[number - 1].strip()):
             continue

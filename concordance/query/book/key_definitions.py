@@ -59,21 +59,21 @@ def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> 
 
 
 def _rows(index: Index, rows: Iterable[UsedDefinition], limit: int) -> list[KeyDefinition]:
-    found: dict[str, KeyDefinition] = {}
+    definitions: dict[str, KeyDefinition] = {}
     for row in rows:
         symbols = outline(index, row.path).symbols
         place = implementation(symbols, row.place)
         symbol = symbols[place]
-        if row.times < 2 or symbol.name in found:
+        if row.times < 2 or symbol.name in definitions:
             continue
         words = _words(index, f"{place} {row.path}")
-        found[symbol.name] = KeyDefinition(
+        definitions[symbol.name] = KeyDefinition(
             index.facts.ids(row.path).id_at(place), row.times, symbol.name, symbol.kind, row.path, words,
             symbol.signature, symbol.public,
         )  # fmt: skip
-        if len(found) == limit:
+        if len(definitions) == limit:
             break
-    return list(found.values())
+    return list(definitions.values())
 
 
 @memoised(8192)

@@ -120,7 +120,7 @@ def path_through_the_whole(index: Index) -> WholePath:
 def _single_instances(index: Index, chapter: Chapter) -> list[str]:
     """Return the files of a chapter with a documented type whose single instance several chapters use, best first."""
     book_plan = plan(index)
-    found: list[tuple[float, str]] = []
+    instances: list[tuple[float, str]] = []
     for path in folders(index).most_central(chapter.folders, _CONSIDERED):
         worth = -1.0 if helps_tests(path) else _worth_of_instance(index, path)
         if worth > 0:
@@ -130,8 +130,8 @@ def _single_instances(index: Index, chapter: Chapter) -> list[str]:
                 len({book_plan.chapter_folder[folder] for folder in user_folders} - {chapter.folder})
                 >= _INSTANCE_CHAPTERS
             ):
-                found.append((-worth, path))
-    return [path for _, path in sorted(found)]
+                instances.append((-worth, path))
+    return [path for _, path in sorted(instances)]
 
 
 @memoised(1 << 16)
@@ -150,13 +150,13 @@ def _worth_of_instance(index: Index, path: str) -> float:
         if name in types:
             accessors.setdefault(name, []).append(place)
     times = {row.place: row.times for row in used_definitions(index, path)} if accessors else {}
-    found = -1.0
+    worth = -1.0
     for name, places in accessors.items():
         words = _documentation(symbols, types[name])
         used = [times[place] for place in places if times.get(place, 0) >= _INSTANCE_FILES]
         if len(used) == 1 and words >= _INSTANCE_WORDS:
-            found = max(found, math.sqrt(used[0] * words))
-    return found
+            worth = max(worth, math.sqrt(used[0] * words))
+    return worth
 
 
 def _type_of_instance(symbol: SymbolHead) -> str:
@@ -189,25 +189,25 @@ def _explanatory_worth(index: Index, path: str) -> float:
     symbols = outline(index, path).symbols
     if helps_tests(path) or _DEFINING.isdisjoint(symbol.kind for symbol in symbols if not symbol.declaration):
         return -1.0
-    found = 0.0
+    worth = 0.0
     for row in used_definitions(index, path):
         if row.kind in NAMED_KINDS and not symbols[row.place].declaration:
             words = _documentation(symbols, row.place) + (_TYPE if row.kind in TYPE_KINDS else 0)
-            found = max(found, math.sqrt(row.times * words))
-    return found
+            worth = max(worth, math.sqrt(row.times * words))
+    return worth
 
 
 def _documentation(symbols: Sequence[SymbolHead], place: int) -> int:
     """Return how many characters document a definition and everything inside of it."""
     first, inside = symbols[place], {place}
-    found = len(first.doc)
+    characters = len(first.doc)
     for other in range(place + 1, len(symbols)):
         if symbols[other].start_line > first.end_line:
             break
         if symbols[other].parent in inside:
             inside.add(other)
-            found += len(symbols[other].doc)
-    return min(found, _LONG)
+            characters += len(symbols[other].doc)
+    return min(characters, _LONG)
 
 
 def helps_tests(path: str) -> bool:

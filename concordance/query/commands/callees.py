@@ -32,9 +32,9 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     unknown: Counter[str] = Counter()
     symbols = [place for place in resolve_symbols(index, argument) if not place.declaration]
     for symbol in symbols[:_MAX_DEFINITIONS]:
-        found, names = callees(index, symbol, requested_trust(page))
+        calls, names = callees(index, symbol, requested_trust(page))
         unknown.update(names)
-        for call in found:
+        for call in calls:
             rows.setdefault(call.place.id, call_row(index, call))
     answered = paginate(list(rows.values()), ("path", "line", "called", "trust", "by"), page)
     return answered._replace(note=_note(index, symbols, len(rows), unknown))

@@ -29,10 +29,10 @@ OPTIONS = (TRUST,)
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per caller."""
     symbols = add_constructed_classes(index, with_counterparts(index, resolve_symbols(index, argument)))
-    found, total, cursor = callers_page(index, symbols, requested_trust(page), page)
+    rows, total, cursor = callers_page(index, symbols, requested_trust(page), page)
     note = add_unresolved_note(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
     return Answer(
-        [call_row(index, call) for call in found], ("path", "line", "called", "trust", "by"), total, cursor, note
+        [call_row(index, call) for call in rows], ("path", "line", "called", "trust", "by"), total, cursor, note
     )
 
 

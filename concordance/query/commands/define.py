@@ -34,14 +34,14 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         if not variable:
             raise
         resolved = ResolvedQuestion([])
-    found = (
+    definitions = (
         with_definitions(index, resolved.resolutions)
         if POSITION.fullmatch(argument) is not None
         else resolved.resolutions
     )
-    via = ("via",) if any(resolution.via for resolution in found) else ()
+    via = ("via",) if any(resolution.via for resolution in definitions) else ()
     columns = ("path", "line", "col", "called", "kind", "trust", "by", *via)
-    rows = [_row(index, resolution) for resolution in found]
+    rows = [_row(index, resolution) for resolution in definitions]
     known = {(row["path"], row["line"]) for row in rows}
     rows += [row for row in variable if (row["path"], row["line"]) not in known]
     return paginate(rows, columns, page)._replace(note=resolved.note)

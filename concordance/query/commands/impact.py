@@ -59,7 +59,7 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
         lines = changed_lines(index.root)
     except (ToolFailed, UserError) as error:
         raise NothingChanged("there is no commit to compare with", "Give a PATH or NAME") from error
-    found: dict[int, None] = {}
+    changed: dict[int, None] = {}
     for path, stretches in lines.items():
         if index.facts.file(path) is not None:
             file = index.open_file(path)
@@ -67,13 +67,13 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
             for first, last in stretches:
                 at = [n for n, symbol in enumerate(symbols) if symbol.start_line <= last and first <= symbol.end_line]
                 around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed
-                found.update((ids.id_at(n), None) for n in at if n not in around)
+                changed.update((ids.id_at(n), None) for n in at if n not in around)
                 if not at:
-                    found[ids.file] = None
-    names = [display_name(index, place) for place in places(index, list(found)[:6]).values()]
-    more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+                    changed[ids.file] = None
+    names = [display_name(index, place) for place in places(index, list(changed)[:6]).values()]
+    more = f" and {len(changed) - 5:,} more" if len(changed) > 5 else ""
     note = f"changed since the last commit: {', '.join(names[:5])}{more}"
-    return list(found), note if found else "nothing changed since the last commit"
+    return list(changed), note if changed else "nothing changed since the last commit"
 
 
 def symbols_of_file(index: Index, file: File) -> list[int]:
@@ -87,14 +87,16 @@ def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
 
     Calls of an overriding method name the method of the base class, so whatever uses its class may break too.
     """
-    found = places(index, starts)
-    for place in list(found.values()):
+    symbols = places(index, starts)
+    for place in list(symbols.values()):
         if place.kind in CONTAINER_KINDS:
-            found.update((symbol.id, symbol) for symbol in members_of(index, place) if symbol.id not in found)
-    owners = [place for place in found.values() if place.kind in EXECUTABLE_KINDS and index.facts.overridden(place.id)]
+            symbols.update((symbol.id, symbol) for symbol in members_of(index, place) if symbol.id not in symbols)
+    owners = [
+        place for place in symbols.values() if place.kind in EXECUTABLE_KINDS and index.facts.overridden(place.id)
+    ]
     for place in owners:
-        found.update((symbol.id, symbol) for symbol in around(index, place))
-    return list(found)
+        symbols.update((symbol.id, symbol) for symbol in around(index, place))
+    return list(symbols)
 
 
 def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
@@ -144,9 +146,9 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     else:
         subject = resolve_subject(index, argument)
         starts = symbols_of_file(index, subject) if isinstance(subject, File) else [place.id for place in subject]
-    found, walk = find_affected(index, starts)
-    start = page_start(page, len(found))
-    shown = affected_symbols(index, found[start : start + page.limit], walk)
+    affected_ids, walk = find_affected(index, starts)
+    start = page_start(page, len(affected_ids))
+    shown = affected_symbols(index, affected_ids[start : start + page.limit], walk)
     rows: list[Row] = [
         {
             "path": affected.place.path,
@@ -159,7 +161,7 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
         }
         for affected in shown
     ]
-    if not found and argument is not None:
+    if not affected_ids and argument is not None:
         unread = unread_languages(index)
         language = subject.language if isinstance(subject, File) else subject[0].language
         note = f"no uses of {argument} found: {files_searched(index)}{unseen(language)}{unread and f'; {unread}'}"
@@ -168,4 +170,4 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
         note = f"{note}; {ended}" if note else ended
     end = start + page.limit
     columns = ("path", "line", "called", "distance", "why", "run")
-    return Answer(rows, columns, len(found), str(end) if end < len(found) else "", note)
+    return Answer(rows, columns, len(affected_ids), str(end) if end < len(affected_ids) else "", note)

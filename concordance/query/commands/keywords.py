@@ -48,14 +48,14 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     if argument is None:
         return _of_repository(facts, page)
     file = index.file(argument)
-    found = facts.of(file.path)
-    rows = _definitions(file.path, found) + _imports(file.path, found)
+    keywords = facts.of(file.path)
+    rows = _definitions(file.path, keywords) + _imports(file.path, keywords)
     rows += [
         _row(row.name, "name", file.path, row.line, row.times, SOURCE)
-        for row in mentioned_names(found, index.census.has_code_symbol)
+        for row in mentioned_names(keywords, index.census.has_code_symbol)
     ]
     rows += _variables(index, file.path)
-    return paginate(rows + _concepts(facts, file.path, found), _COLUMNS, page)
+    return paginate(rows + _concepts(facts, file.path, keywords), _COLUMNS, page)
 
 
 def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, section: str | None) -> Row:
@@ -85,13 +85,13 @@ def _imports(path: str, extracted: FileFacts) -> list[Row]:
 
 def _variables(index: Index, path: str) -> list[Row]:
     """Return the environment variables and build options in a file, each with the line of its first occurrence."""
-    ends, found = index.open_file(path).ends, dict[str, list[int]]()
+    ends, variables = index.open_file(path).ends, dict[str, list[int]]()
     for row in bridges_of(index).out_of(path):
         if row.bridge == "environment" and 0 <= row.end < len(ends):
-            found.setdefault(row.name, []).append(ends[row.end].line)
+            variables.setdefault(row.name, []).append(ends[row.end].line)
     return [
         _row(name, variable_kind(variable_places(index, name)), path, min(lines), len(lines) - 1, SOURCE)
-        for name, lines in sorted(found.items(), key=lambda pair: (min(pair[1]), pair[0]))
+        for name, lines in sorted(variables.items(), key=lambda pair: (min(pair[1]), pair[0]))
     ]
 
 
@@ -108,10 +108,10 @@ def _concepts(facts: Facts, path: str, extracted: FileFacts) -> list[Row]:
 
 def _of_repository(facts: Facts, page: AnswerPage) -> Answer:
     after = _from_cursor(page.cursor) if page.cursor else ("", "", -1)
-    found = facts.symbols(after, page.limit + 1)
-    shown = found[: page.limit]
+    symbols = facts.symbols(after, page.limit + 1)
+    shown = symbols[: page.limit]
     rows = [_row(p.name, p.kind, p.path, p.line, None, ANALYSIS) for p in shown]
-    behind = _cursor(shown[-1]) if len(found) > len(shown) else ""
+    behind = _cursor(shown[-1]) if len(symbols) > len(shown) else ""
     return Answer(rows, ("path", "line", "keyword", "kind"), facts.symbol_count(), behind)
 
 

@@ -31,7 +31,7 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     if not text.strip():
         raise UserError("there is no report to read", "Give a FILE, or pipe a report into `concord locate`")
     report = parse_report(text)
-    found = find_suspects(index, report, page.options["number"])
+    suspects = find_suspects(index, report, page.options["number"])
     rows = [
         {
             "path": suspect.path,
@@ -41,10 +41,10 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
             "score": round(suspect.score, 3),
             "reasons": suspect.reasons,
         }
-        for suspect in found
+        for suspect in suspects
     ]
     notes = [] if rows else [f"no match for anything in the report: {files_searched(index)}"]
-    if rows and is_by_words_alone(found):
+    if rows and is_by_words_alone(suspects):
         notes.append("ranked by words alone: the report has no trace, path, name, message or option that was found")
     if report.unread:
         notes.append(

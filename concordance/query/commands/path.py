@@ -55,7 +55,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     if len(words) != 2:
         raise UserError("a path needs two names or files", "Use: concord path FROM TO")
     begins, ends = (_starts(index, word) for word in words)
-    found = find_chains(index, begins, ends, page.options["chains"])
+    search = find_chains(index, begins, ends, page.options["chains"])
     rows: list[Row] = [
         {
             "chain": number,
@@ -69,17 +69,17 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
             "trust": step.trust,
             "by": step.by,
         }
-        for number, chain in enumerate(found.rows, 1)
+        for number, chain in enumerate(search.rows, 1)
         for step in chain
     ]
     note = ""
     if not rows:
         note = _overlap(words, set(begins), set(ends))
-        searched = f"{count_noun(found.edges_visited, 'use')} searched by {found.edge_kinds}"
+        searched = f"{count_noun(search.edges_visited, 'use')} searched by {search.edge_kinds}"
         searched += "; a call whose target is not known is not followed"
         note = note or f"no chain found from {words[0]} to {words[1]}: {searched}"
-        note += "" if found.whole else "; the search stopped early"
-    columns = _COLUMNS if len(found.rows) < 2 else ("chain", *_COLUMNS)
+        note += "" if search.whole else "; the search stopped early"
+    columns = _COLUMNS if len(search.rows) < 2 else ("chain", *_COLUMNS)
     return paginate(rows, columns, page)._replace(note=note)
 
 
@@ -132,10 +132,10 @@ def find_chains(index: Index, begins: Collection[int], ends: Collection[int], li
         (EdgeKind.MENTIONS, "calls, imports, types, inheritance and bridges"),
     ):
         search = _Search(index, frozenset(begins), frozenset(ends), first_other)
-        found = search.chains() if search.meets() else None
+        chains = search.chains() if search.meets() else None
         looked, whole = looked + search.edges_visited, whole and search.whole
-        if found is not None:
-            rows = [_steps(index, chain) for chain in islice(_sort_chains(index, found, begins, ends), limit)]
+        if chains is not None:
+            rows = [_steps(index, chain) for chain in islice(_sort_chains(index, chains, begins, ends), limit)]
             return PathSearch(rows, looked, whole, note)
     return PathSearch([], looked, whole, note)
 

@@ -71,12 +71,12 @@ def _symbol_and_variable_uses(
 
 def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> Answer:
     symbols = with_counterparts(index, [resolution.place for resolution in question.resolutions if resolution.best])
-    found = uses_of(index, symbols, requested_trust(page), page)
+    uses = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
-    note = "" if found.total else f"no uses of {display_name(index, first)}: {searched(index, first.language)}"
+    note = "" if uses.total else f"no uses of {display_name(index, first)}: {searched(index, first.language)}"
     note = "; ".join(filter(None, (_languages_note(index, symbols), note)))
     note = add_unresolved_note(index, note, [first.name], "uses")
-    return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
+    return Answer(list(_rows(index, uses.rows)), _COLUMNS, uses.total, uses.cursor, note)
 
 
 def _languages_note(index: Index, symbols: list[SymbolPlace]) -> str:

@@ -49,9 +49,9 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     folder = "" if folder == "." else folder
     if folder and not any(path.startswith(f"{folder}/") for path in index.categories):
         raise UserError(f"the repository has no folder {folder}", "Give its path from the repository's root")
-    found = find_results(index, asked_for._replace(folder=folder))
-    rows = [{**spot._asdict(), "score": round(spot.score, 3)} for spot in found.results]
-    note = f"Showing results for {found.corrected}" if found.corrected else ""
+    results = find_results(index, asked_for._replace(folder=folder))
+    rows = [{**spot._asdict(), "score": round(spot.score, 3)} for spot in results.results]
+    note = f"Showing results for {results.corrected}" if results.corrected else ""
     note = note if rows else _no_match_note(index, question, folder, asked_for.kinds)
     return paginate(rows, _COLUMNS, page)._replace(note=note, corrects=bool(rows and note))
 

@@ -62,18 +62,18 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     if isinstance(target, File):
         if is_stub(target.path):
             return Answer([], _COLUMNS, 0, "", f"{target.path} only declares: ask about the file that defines")
-        found = [find_reaching(index, functions_in(index, target), category)]
-        package = loading_package(index, target.path) if not found[0].rows else ""
+        results = [find_reaching(index, functions_in(index, target), category)]
+        package = loading_package(index, target.path) if not results[0].rows else ""
         if package:
             reached, walk = find_reaching(index, functions_in(index, index.file(package)), category)
-            found = [ReachedSymbols([row._replace(behind=f"which imports {target.path}") for row in reached], walk)]
-        if not found[0].rows:
+            results = [ReachedSymbols([row._replace(behind=f"which imports {target.path}") for row in reached], walk)]
+        if not results[0].rows:
             return _by_name(index, target, category, page)
         subject = file_subject(index, target)
     else:
-        found = reach_symbols(index, target, category, _MAX_METHODS)
+        results = reach_symbols(index, target, category, _MAX_METHODS)
         subject = symbol_subject(index, target)
-    first = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
+    first = {row.id: (row, walk) for rows, walk in reversed(results) for row in reversed(rows)}
     ranked = subject.rank((row.id, row.steps) for row, _ in first.values())
     start = page_start(page, len(ranked))
     end = start + page.limit
@@ -81,7 +81,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     note = "" if ranked else f"no {what} found that reach {argument}: {_searched(index)}"
     if first and not ranked:
         note = f"{what} reach {argument} only by calls that also lead to code for other devices"
-    elif not all(walk.whole for _, walk in found):
+    elif not all(walk.whole for _, walk in results):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(target, File) and len(target) > _MAX_METHODS:
         note = f"overridden methods were followed for {_MAX_METHODS} of {len(target):,}: qualify NAME to get the others"
@@ -125,7 +125,7 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
 
     These are listed for a file none of whose functions a test was found to run, with the distance null.
     """
-    found: list[tuple[SymbolPlace, str, int | None, Directness]] = []
+    matches: list[tuple[SymbolPlace, str, int | None, Directness]] = []
     is_test = category is Category.TEST
     same = same_name_tests(index, file.path) if is_test else []
     users = index.graph.users(index.facts.id(file.path))
@@ -136,11 +136,11 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
         (sorted(importing), f"imports {file.path}", Directness.NAMES),
     ):
         known = places(index, map(index.file_id, paths))
-        found += [(known[index.file_id(path)], why, None, how) for path in paths]
+        matches += [(known[index.file_id(path)], why, None, how) for path in paths]
     direct = file_subject(index, file).direct() if is_test else []
     known = places(index, direct)
-    found += [(known[one], f"names {file.path}", None, Directness.NAMES) for one in direct]
-    ordered = [_row(index, *row) for row in found]
+    matches += [(known[one], f"names {file.path}", None, Directness.NAMES) for one in direct]
+    ordered = [_row(index, *row) for row in matches]
     start = page_start(page, len(ordered))
     end = start + page.limit
     note = not_analysed(file) or f"no {category} found that runs {file.path}: {_searched(index)}"

@@ -59,14 +59,14 @@ def _workflow(file: File, facts: FileOutline) -> list[Piece]:
     named = next((s for s in _top(facts) if s.name == "name" and _value(s)), None)
     events = _below(facts, "on") or _below(facts, "true")  # in YAML 1.1, `on` means true
     on = next((s for s in _top(facts) if s.name == "on"), None)
-    found: list[Piece] = ["workflow"]
+    pieces: list[Piece] = ["workflow"]
     if named is not None:
-        found += [" ", Mono(_value(named)), Cite(file.path, named.line)]
+        pieces += [" ", Mono(_value(named)), Cite(file.path, named.line)]
     if events:
-        found += [", on ", *join_in_sentence([Mono(symbol.name) for symbol in events])]
+        pieces += [", on ", *join_in_sentence([Mono(symbol.name) for symbol in events])]
     elif on is not None and re.fullmatch(r"[\w-]+", _value(on)):
-        found += [", on ", Mono(_value(on))]
-    return [*found, f": the job{'s' if len(jobs) > 1 else ''} ", *_names(file.path, jobs)]
+        pieces += [", on ", Mono(_value(on))]
+    return [*pieces, f": the job{'s' if len(jobs) > 1 else ''} ", *_names(file.path, jobs)]
 
 
 def _keys(file: File, facts: FileOutline) -> list[Piece]:
@@ -132,7 +132,7 @@ def _targets(file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _joined(parts: list[list[Piece]]) -> list[Piece]:
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for number, part in enumerate(parts):
-        found += ([" and " if len(parts) == 2 else ", "] if number else []) + part
-    return found
+        pieces += ([" and " if len(parts) == 2 else ", "] if number else []) + part
+    return pieces

@@ -164,17 +164,20 @@ def _letters(name: str) -> str:
 def group_by_kind(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, list[SymbolHead]]]:
     """Group definitions by kind, each name once: classes and the like in the order of the given rows,
     then the others by kind."""
-    found = []
+    groups = []
     for kinds, one, many in _GROUPS:
         names: dict[str, SymbolHead] = {}
         for _, symbol in rows:
             if symbol.kind in kinds:
                 names.setdefault(symbol.name, symbol)
         if names:
-            found.append((one, many, list(names.values())))
-    types = [group for group in found if group[0] in ("class", "struct", "interface")]
+            groups.append((one, many, list(names.values())))
+    types = [group for group in groups if group[0] in ("class", "struct", "interface")]
     order = {symbol.key: place for place, (_, symbol) in enumerate(rows)}
-    return [*sorted(types, key=lambda group: order[group[2][0].key]), *(group for group in found if group not in types)]
+    return [
+        *sorted(types, key=lambda group: order[group[2][0].key]),
+        *(group for group in groups if group not in types),
+    ]
 
 
 def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
@@ -209,10 +212,10 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         parts.append(_name_group(file.path, one, many, symbols, shown))
     if not parts:
         return reexports
-    found: list[Piece] = ["defines "]
+    pieces: list[Piece] = ["defines "]
     for number, part in enumerate(parts):
-        found += ([", and " if number == len(parts) - 1 else ", "] if number else []) + part
-    return [*found, *(["; ", *reexports] if reexports else [])]
+        pieces += ([", and " if number == len(parts) - 1 else ", "] if number else []) + part
+    return [*pieces, *(["; ", *reexports] if reexports else [])]
 
 
 def defines_much(facts: FileOutline) -> bool:

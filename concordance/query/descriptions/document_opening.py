@@ -137,16 +137,16 @@ def _with_quoted_description(parts: list[DocumentPart]) -> tuple[list[DocumentPa
 
 def _without_sponsors(parts: Sequence[DocumentPart]) -> list[DocumentPart]:
     """Return the parts without those that a line announces as sponsors, up to the next heading or in the same part."""
-    found: list[DocumentPart] = []
+    remaining: list[DocumentPart] = []
     inside = False
     for part in parts:
         words = "".join(piece for piece in (part.heading or part.text) if isinstance(piece, str)).strip()
         first, _, rest = words.partition("\n")
         announces = _SPONSORS.fullmatch(first) is not None
         if not (announces or (inside and part.kind != "heading")):
-            found.append(part)
+            remaining.append(part)
         inside = (announces and not rest) or (inside and part.kind != "heading")
-    return found
+    return remaining
 
 
 def _introduces(heading: DocumentPart) -> bool:
@@ -178,12 +178,12 @@ def _describes(words: str) -> bool:
 
 def _first_paragraphs(words: str) -> str:
     """Return as many whole paragraphs from the start as fit."""
-    found = ""
+    paragraphs = ""
     for paragraph in re.split(r"\n[ \t]*\n", words.strip()):
-        if found and len(found) + len(paragraph) > _MAX_LENGTH and not found.rstrip().endswith(":"):
+        if paragraphs and len(paragraphs) + len(paragraph) > _MAX_LENGTH and not paragraphs.rstrip().endswith(":"):
             break
-        found = f"{found}\n\n{paragraph}" if found else paragraph
-    return found
+        paragraphs = f"{paragraphs}\n\n{paragraph}" if paragraphs else paragraph
+    return paragraphs
 
 
 def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
@@ -212,19 +212,19 @@ def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
 
 def _paragraphs(lines: list[str]) -> list[tuple[int, list[str]]]:
     """Return the paragraphs, each with the number of its first line, without fenced code and comments."""
-    found: list[tuple[int, list[str]]] = []
+    paragraphs: list[tuple[int, list[str]]] = []
     code = {number for fence in find_fences(lines) for number in range(fence.first + 1, fence.last + 2)}
     comment = False
     for number, line in enumerate(lines, 1):
         comment = (comment or "<!--" in line) and "-->" not in line
         if number in code or comment or not line.strip() or line.strip().endswith("-->"):
-            found.append((0, []))
+            paragraphs.append((0, []))
             continue
-        begins = not found or not found[-1][1] or _ATX.match(line) or _ATX.match(found[-1][1][-1])
-        if begins or (_RULE.match(line.strip()) and len(found[-1][1]) > 1):
-            found.append((number, []))
-        found[-1][1].append(line.rstrip())
-    return [row for row in found if row[1]]
+        begins = not paragraphs or not paragraphs[-1][1] or _ATX.match(line) or _ATX.match(paragraphs[-1][1][-1])
+        if begins or (_RULE.match(line.strip()) and len(paragraphs[-1][1]) > 1):
+            paragraphs.append((number, []))
+        paragraphs[-1][1].append(line.rstrip())
+    return [row for row in paragraphs if row[1]]
 
 
 def _is_heading(paragraph: list[str]) -> bool:

@@ -65,8 +65,8 @@ def describe(index: Index, path: str) -> Pieces:
     words = _author_description(index, file, facts)
     if words and (isinstance(words[0], Ref) or not _is_title(plain_text(words))):
         return words
-    found = _by_facts(index, file, facts)
-    return [*words, *([", "] if words and found else []), *found] or _by_form(index, file, facts)
+    by_facts = _by_facts(index, file, facts)
+    return [*words, *([", "] if words and by_facts else []), *by_facts] or _by_form(index, file, facts)
 
 
 def _is_title(sentence: str) -> bool:
@@ -172,17 +172,17 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     if title is not None and cites and cites[0] < title.line:
         is_section = _SECTION.fullmatch(title.name) or sum(head.parent < 0 for head in heads) > 1
         title = None if is_section else title  # it heads a section after the opening
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     if title is not None:
-        found += [Ref(To.SYMBOL, file.path, title.key, title.name, code=False), Cite(file.path, title.line)]
+        pieces += [Ref(To.SYMBOL, file.path, title.key, title.name, code=False), Cite(file.path, title.line)]
     if quoted:
-        found += [": "] if found else []
-        found += quoted
+        pieces += [": "] if pieces else []
+        pieces += quoted
     elif title is not None and (beside := [head for head in heads if head.parent < 0])[1:]:  # the first is no title
-        found = ["sections ", *join_in_sentence([found[0], *_other_titles(file, beside[1:])]), *found[1:]]
+        pieces = ["sections ", *join_in_sentence([pieces[0], *_other_titles(file, beside[1:])]), *pieces[1:]]
     elif (sections := len(heads) - (title is not None)) > 1:
-        found += [f", in {count_noun(sections, 'section')}"]
-    return found
+        pieces += [f", in {count_noun(sections, 'section')}"]
+    return pieces
 
 
 def _other_titles(file: File, heads: list[SymbolHead]) -> list[Piece]:
@@ -204,20 +204,20 @@ def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a file's type and length, what it imports, and which files use it or, for prose, its first line."""
-    found: list[Piece] = [f"{file.type}, {count_noun(file.lines, 'line')}"]
+    pieces: list[Piece] = [f"{file.type}, {count_noun(file.lines, 'line')}"]
     if facts.imports and not _is_prose(file):
-        found += _imports(file, facts)
+        pieces += _imports(file, facts)
     users = _users(index, file.path)
     if users:
         same = len({path.rpartition("/")[2] for path in users[:2]}) < len(users[:2])
         names: list[Piece] = [Ref(To.FILE, path, "", path if same else path.rpartition("/")[2]) for path in users[:2]]
         more = [count_noun(len(users) - 2, "more file", "more files")] if len(users) > 2 else []
-        found += [", used by ", *join_in_sentence([*names, *more])]
+        pieces += [", used by ", *join_in_sentence([*names, *more])]
     elif _is_prose(file):
         first = first_line(index, file.path)
         if first:
-            found += [", begins “", *sentence_pieces(first), "”", cite_words(index, file.path, first)]
-    return found
+            pieces += [", begins “", *sentence_pieces(first), "”", cite_words(index, file.path, first)]
+    return pieces
 
 
 def _users(index: Index, path: str) -> list[str]:

@@ -46,7 +46,7 @@ _MAX_LENGTH = 400_000  # characters of a guide that are searched
 def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
     """Return, by path, the guide that describes it, the first and last line, and the text. The nearest guide above the
     path is preferred; a guide elsewhere is used only if there is none."""
-    found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
+    entries: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
     files = ledger(index).files
     known = files.keys() | {folder for path in files for folder in parent_folders(path) if folder}
     for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
@@ -61,9 +61,9 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
                 continue  # `test`: Run all tests: the name of a script, not of a folder
             is_above = not base or path == base or path.startswith(f"{base}/")
             rank = (-base.count("/") - bool(base) if is_above else 1, guide)
-            if path not in found or rank < found[path][0]:
-                found[path] = (rank, (guide, first, last, words))
-    return RecordedTable(index.reads, "entry", {path: row for path, (_, row) in found.items()})
+            if path not in entries or rank < entries[path][0]:
+                entries[path] = (rank, (guide, first, last, words))
+    return RecordedTable(index.reads, "entry", {path: row for path, (_, row) in entries.items()})
 
 
 def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:

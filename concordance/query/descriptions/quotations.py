@@ -53,9 +53,9 @@ def find_lines(index: Index, path: str, words: str, near: int = 1) -> tuple[int,
     for at in (*range(near - 1, min(len(lines), near + 400)), *range(near - 2, max(-1, near - 80), -1)):
         if word is not None and word[0] not in lines[at]:
             continue  # rules out most lines quickly; letters are compared only in the others
-        found = _letters(lines[at])
-        following = "".join(map(_letters, lines[at : at + _NEXT])) if found and start.startswith(found) else ""
-        if start in found or following.startswith(start):
+        letters = _letters(lines[at])
+        following = "".join(map(_letters, lines[at : at + _NEXT])) if letters and start.startswith(letters) else ""
+        if start in letters or following.startswith(start):
             return (at + 1, _end(lines, at, len(wanted)))
     return (0, 0)
 
@@ -119,18 +119,18 @@ def _shortened(words: str) -> str:
 
 def sentence_pieces(words: str) -> list[Piece]:
     """Return a sentence as pieces, with code as `Mono`."""
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     last = 0
     for match in _CODE.finditer(words):
-        found.append(_strip_markup(words[last : match.start()]))
+        pieces.append(_strip_markup(words[last : match.start()]))
         shown = match["word"] or match["code"].strip()
         if match["ticks"] == "`" and match.group().startswith((":", "`")):
             target = _TARGET.match(shown)
             shown = (target[1] or target[2] if target else shown).strip().removeprefix("~") or shown
-        found.append(Mono(shown))
+        pieces.append(Mono(shown))
         last = match.end()
-    found.append(_strip_markup(words[last:]))
-    return [piece for piece in found if piece]
+    pieces.append(_strip_markup(words[last:]))
+    return [piece for piece in pieces if piece]
 
 
 def _strip_markup(words: str) -> str:
@@ -148,13 +148,13 @@ def quote_sentence(index: Index, path: str, sentence: str, rests_on: str, near: 
 
 def as_sentence(pieces: Sequence[Piece]) -> list[Piece]:
     """Return pieces as a sentence: with a capital letter, and with a full stop unless it ends with a quotation."""
-    found = list(pieces)
-    if found and type(found[0]) is str and found[0][:1].islower():
-        found[0] = found[0][0].upper() + found[0][1:]
-    last = next((piece for piece in reversed(found) if not isinstance(piece, Cite)), "")
+    sentence = list(pieces)
+    if sentence and type(sentence[0]) is str and sentence[0][:1].islower():
+        sentence[0] = sentence[0][0].upper() + sentence[0][1:]
+    last = next((piece for piece in reversed(sentence) if not isinstance(piece, Cite)), "")
     if not (type(last) is str and last.endswith((".", "!", "?", "”"))):
-        found.append(".")
-    return found
+        sentence.append(".")
+    return sentence
 
 
 def plain_text(pieces: Sequence[Piece]) -> str:

@@ -35,13 +35,13 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
     if not number:
         return [f"test suite{'s' if len(titles) > 1 else ''} ", *_quoted_titles(titles), *tested] if titles else []
     names, inside = _suites(index, file.path, facts)
-    found: list[Piece] = [count_noun(number, "test")]
+    pieces: list[Piece] = [count_noun(number, "test")]
     of_classes = bool(names) and inside == number and not is_named
-    found += [] if of_classes else tested
+    pieces += [] if of_classes else tested
     if names:
         shown: list[Piece] = [*names[:2]]
         more = [f"{len(names) - 2} more"] if len(names) > 2 else []
-        found += [
+        pieces += [
             f", {inside} of them in " if inside < number else " in ",
             *join_in_sentence(
                 [
@@ -51,7 +51,7 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
                 + [*more]
             ),
         ]
-    return [*found, *tested] if of_classes else found
+    return [*pieces, *tested] if of_classes else pieces
 
 
 def suite_titles(index: Index, file: File) -> dict[str, int]:

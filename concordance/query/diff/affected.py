@@ -39,9 +39,9 @@ class DefinitionLookup:
     def ids(self, parts: Iterable[ComparableSymbol | None]) -> list[int]:
         """Return the id of the first of the given definitions that is in the store; empty if none is."""
         for part in parts:
-            found = self._by_key(part.path).get(part.key) if part is not None else None
-            if found is not None:
-                return [found]
+            ids = self._by_key(part.path).get(part.key) if part is not None else None
+            if ids is not None:
+                return [ids]
         return []
 
     def _by_key(self, path: str) -> dict[str, int]:
@@ -94,11 +94,11 @@ def find_affected_tests(index: Index, symbols: SymbolChanges) -> AffectedTests:
     reached, walk = find_reaching(index, list(starts), Category.TEST, _EDGES)
     first = {row.id: row for row in reversed(reached)}
     subject = changed_subject(index, list(places(index, starts).values()))
-    found = [first[test.id] for test in subject.rank((row.id, row.steps) for row in first.values())]
+    tests = [first[test.id] for test in subject.rank((row.id, row.steps) for row in first.values())]
     known = places(index, first)
     own = {(row.path, row.qualified) for row in touched}
     rows = []
-    for row, why in zip(found, explain_paths(index, found, walk), strict=True):
+    for row, why in zip(tests, explain_paths(index, tests, walk), strict=True):
         place = known[row.id]
         name = full_name(place) if place.name else ""
         if (place.path, name) not in own:
@@ -153,33 +153,33 @@ def find_affected_pages(
     folders: Sequence[ChangeRow],
 ) -> list[tuple[Ref, str]]:
     """Return the pages to read again: of changed files, of users of what changed, and of the enclosing folders."""
-    found = AffectedPages()
+    pages = AffectedPages()
     after = comparison.sides[1].entries
     there = _folders(after)
     weights: Counter[str] = Counter()
     for row in files:
         if row.path in after:
             score = _WEIGHTS.get(row.change, 0.5)
-            found.add(
+            pages.add(
                 Ref(To.FILE, row.path), score, f"file {row.change}" if row.change != "changed" else _file_reason(row)
             )
         if row.change in ("added", "removed", "renamed"):
             page = _nearest(row.path, there)
-            found.add(Ref(To.FOLDER, page), 2.0, f"file {row.change}")
+            pages.add(Ref(To.FOLDER, page), 2.0, f"file {row.change}")
         weights[row.path] += 1
     for row in symbols.rows:
         if row.path in after:
-            found.add(Ref(To.FILE, row.path), _WEIGHTS[row.change], _CHANGE_PHRASES[row.change])
+            pages.add(Ref(To.FILE, row.path), _WEIGHTS[row.change], _CHANGE_PHRASES[row.change])
         weights[row.path] += 1
     for row in folders:
         ends = (row.after or row.before or {}).values()
         for folder in {str(end) for end in ends if isinstance(end, str)}:
             page = _nearest(f"{folder}/x" if folder != "." else "x", there)
-            found.add(Ref(To.FOLDER, page), 2.0, f"dependency {row.change}: {row.qualified}")
+            pages.add(Ref(To.FOLDER, page), 2.0, f"dependency {row.change}: {row.qualified}")
     for path, weight in weights.items():
-        found.add(Ref(To.FOLDER, _nearest(path, there)), _SHARE * weight, "file in it changed")
-    _users(index, comparison, symbols, found)
-    return found.rows()
+        pages.add(Ref(To.FOLDER, _nearest(path, there)), _SHARE * weight, "file in it changed")
+    _users(index, comparison, symbols, pages)
+    return pages.rows()
 
 
 _CHANGE_PHRASES = {"removed": "definition removed", "added": "definition added", "signature": "signature changed",
@@ -200,13 +200,13 @@ def _nearest(path: str, folders: frozenset[str]) -> str:
 
 
 def _folders(paths: Iterable[str]) -> frozenset[str]:
-    found = {""}
+    folders = {""}
     for path in paths:
         folder = path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
+        while folder not in folders:
+            folders.add(folder)
             folder = folder.rpartition("/")[0]
-    return frozenset(found)
+    return frozenset(folders)
 
 
 def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, pages: AffectedPages) -> None:

@@ -72,12 +72,12 @@ class Resolver:
         if module.__name__ not in self._resolve:
             self._resolve[module.__name__] = module.imports(self.tree)
         resolve = self._resolve[module.__name__]
-        found: dict[str, DependencySite] = {}
+        sites: dict[str, DependencySite] = {}
         for imported, waits in imports:
             target = self._target(resolve, path, language, imported)
-            if target and target != path and (target not in found or found[target].waits > waits):
-                found[target] = DependencySite(imported.line, waits)
-        return found
+            if target and target != path and (target not in sites or sites[target].waits > waits):
+                sites[target] = DependencySite(imported.line, waits)
+        return sites
 
     def _target(self, resolve: Callable[[str, Import], Target], path: str, language: str, imported: Import) -> str:
         target = resolve(path, imported)
@@ -180,11 +180,11 @@ def changed_file_dependencies(
     }  # fmt: skip
     new = {(user, target): need for user, needs in after.files.items() for target, need in needs.items()}
     come = sorted(new.keys() - old.keys())
-    found = [DependencyChange(True, edge, (), new[edge].line, _deferred_note(new[edge])) for edge in come]
+    changes = [DependencyChange(True, edge, (), new[edge].line, _deferred_note(new[edge])) for edge in come]
     for edge in sorted(old.keys() - new.keys()):
         need, names = old[edge]
-        found.append(DependencyChange(False, names, (), need.line, _deferred_note(need)))
-    return found
+        changes.append(DependencyChange(False, names, (), need.line, _deferred_note(need)))
+    return changes
 
 
 def _deferred_note(need: DependencySite) -> str:
@@ -196,24 +196,24 @@ def changed_folder_dependencies(
 ) -> list[DependencyChange]:
     """Return changed dependencies between folders, by what files need when they are loaded, with an example."""
     old, new = _folders(before, renamed), _folders(after, {})
-    found = []
+    changes = []
     for gained, here, there in ((True, new, old), (False, old, new)):
         for edge in sorted(here.keys() - there.keys()):
             pairs = here[edge]
             more = f" and {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
-            found.append(DependencyChange(gained, edge, (), 0, f"{pairs[0][0]} → {pairs[0][1]}{more}"))
-    return found
+            changes.append(DependencyChange(gained, edge, (), 0, f"{pairs[0][0]} → {pairs[0][1]}{more}"))
+    return changes
 
 
 def _folders(web: DependencyGraph, renamed: Mapping[str, str]) -> dict[Edge, list[Edge]]:
-    found: dict[Edge, list[Edge]] = {}
+    edges: dict[Edge, list[Edge]] = {}
     for user, targets in web.loads.items():
         folder = renamed.get(user, user).rpartition("/")[0]
         for target in targets:
             there = renamed.get(target, target).rpartition("/")[0]
             if there != folder:
-                found.setdefault((folder, there), []).append((user, target))
-    return found
+                edges.setdefault((folder, there), []).append((user, target))
+    return edges
 
 
 def changed_cycles(
@@ -224,30 +224,30 @@ def changed_cycles(
     new = _find_cycles(after)
     same = set(old) & set(new)
     left = [ring for ring in old if ring not in same]
-    found = []
+    changes = []
     for ring in new:
         if ring in same:
             continue
         parents = [one for one in left if len(set(one) & set(ring)) > 1]
         joined = sorted(set(ring) - {path for parent in parents for path in parent})
         if not parents:
-            found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files now depend on one another"))
+            changes.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files now depend on one another"))
         elif joined or len(parents) > 1:
             was = tuple(sorted({path for parent in parents for path in parent}))
             reason = f"joined by {_first_few(joined)}" if joined else f"{len(parents)} cycles merged"
-            found.append(DependencyChange(True, ring, was, 0, reason))
+            changes.append(DependencyChange(True, ring, was, 0, reason))
     for ring in left:
         rest = {path for one in new for path in one}
         freed = [path for path in ring if path not in rest]
         heirs = [one for one in new if len(set(one) & set(ring)) > 1]
         if not heirs:
-            found.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer depend on one another"))
+            changes.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer depend on one another"))
         elif freed or len(heirs) > 1:
             reason = f"left by {_first_few(freed)}" if freed else f"split into {len(heirs)} cycles"
-            found.append(
+            changes.append(
                 DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, reason)
             )
-    return found
+    return changes
 
 
 def _first_few(paths: Sequence[str]) -> str:
@@ -286,14 +286,14 @@ class DependencySides:
 
     def _files_of_side(self, side: int) -> dict[str, ReadFile]:
         pairs = self._comparison.pairs
-        found = {read.file.path: read for pair in pairs if (read := pair.after if side else pair.before) is not None}
-        return {**self._comparison.differing_from_store, **found}
+        files = {read.file.path: read for pair in pairs if (read := pair.after if side else pair.before) is not None}
+        return {**self._comparison.differing_from_store, **files}
 
     def _ledger(self, side: int) -> dict[str, File]:
         files = self._index.files
-        found = {path: files[path] for path in self._comparison.settled}
-        found.update((path, read.file) for path, read in self._files_of_side(side).items())
-        return found
+        ledger = {path: files[path] for path in self._comparison.settled}
+        ledger.update((path, read.file) for path, read in self._files_of_side(side).items())
+        return ledger
 
     def _resolver(self, side: int, ledger: dict[str, File]) -> Resolver:
         compared = self._comparison
@@ -348,7 +348,7 @@ class DependencySides:
 
     def _doubtful(self) -> dict[str, Imports]:
         """Return the imports that may resolve elsewhere now, of files that are equal on both sides and in the store."""
-        found: dict[str, Imports] = {}
+        doubtful: dict[str, Imports] = {}
         for path in sorted(self._comparison.settled) if self._named else ():
             file = self._index.files[path]
             if file.language not in loading_languages() or file.skip:
@@ -357,8 +357,8 @@ class DependencySides:
             imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
             affected = [imported for imported in imports if self._named.by(imported)]
             if affected:
-                found[path] = tuple((imported, waits(imported, named.scopes)) for imported in affected)
-        return found
+                doubtful[path] = tuple((imported, waits(imported, named.scopes)) for imported in affected)
+        return doubtful
 
 
 def _paths_if_moved(before: ReadFile | None, after: ReadFile | None) -> list[str]:

@@ -122,7 +122,7 @@ class _Pools:
             if part.kind in kinds:
                 by_shape.setdefault((part.name, _group(part), part.shape), []).append(part)
                 by_name.setdefault((part.name, _group(part)), []).append(part)
-        found = []
+        moved = []
         times = Counter((part.name, _group(part)) for part in self.removed.values())
         for part in self.removed.values():
             name = (part.name, _group(part))
@@ -133,8 +133,8 @@ class _Pools:
                 alone = len(there) == 1 == times[name]
                 score = self._similarity(part, other, alone)
                 if score:
-                    found.append((part.key.count("."), -score, _position(part), _position(other)))
-        for _, _, here, where in sorted(found):
+                    moved.append((part.key.count("."), -score, _position(part), _position(other)))
+        for _, _, here, where in sorted(moved):
             if here in self.removed and where in self.added:
                 self._join(self.removed[here], self.added[where], self.moved)
 
@@ -227,20 +227,20 @@ def _same_shape(
 
 
 def _by_parent(side: Iterable[ComparableSymbol]) -> dict[tuple[str, int], list[ComparableSymbol]]:
-    found: dict[tuple[str, int], list[ComparableSymbol]] = {}
+    parts: dict[tuple[str, int], list[ComparableSymbol]] = {}
     for part in side:
-        found.setdefault((part.path, part.parent), []).append(part)
-    return found
+        parts.setdefault((part.path, part.parent), []).append(part)
+    return parts
 
 
 def _descendants(
     side: Mapping[tuple[str, int], list[ComparableSymbol]], around: ComparableSymbol
 ) -> list[ComparableSymbol]:
     """Return everything inside of a symbol; parents come before their members."""
-    found = list(side.get(_position(around), ()))
-    for part in found:
-        found += side.get(_position(part), ())
-    return found
+    parts = list(side.get(_position(around), ()))
+    for part in parts:
+        parts += side.get(_position(part), ())
+    return parts
 
 
 def _size(part: ComparableSymbol) -> int:

@@ -164,10 +164,10 @@ def _summary(answer: DiffReport) -> list[Piece]:
 
 
 def _join_pieces(pieces: Sequence[Piece]) -> list[Piece]:
-    found: list[Piece] = []
+    joined: list[Piece] = []
     for piece in pieces:
-        found += ["; ", piece] if found else [piece]
-    return found
+        joined += ["; ", piece] if joined else [piece]
+    return joined
 
 
 def _files(answer: DiffReport) -> list[Block]:

@@ -79,15 +79,15 @@ class Review(NamedTuple):
     def rows_for_agents(self) -> list[Row]:
         """Return the rows that a coding agent needs, the most important first, each with a line and one reason."""
         every = (*self.report.symbols, *self.commands, *self.callers, *self.documents, *self.owners, *self.statements)
-        found: list[Row] = []
+        rows: list[Row] = []
         for row in every:
             line = (row.after or row.before or {}).get("line", 0)
             why = row.qualified if row.kind == "command" else row.why
             name = "" if row.kind == "command" else row.qualified
-            found.append(
+            rows.append(
                 {"path": row.path, "line": line, "kind": row.kind, "change": row.change, "qualified": name, "why": why}
             )
-        return found
+        return rows
 
 
 class _ChangedName(NamedTuple):
@@ -130,8 +130,8 @@ def _first_tests(index: Index, report: DiffReport, references: list[ChangeRow]) 
     lines = ((row.path, int(str(row.after["line"]))) for row in references if row.after and row.after["of"] in gone)
     broken = (place for path, line in lines for place in _tests_at(index, path, line))
     near = [str(row.after["run"]) for row in report.may_run if row.after]
-    found = (*(test_command(index, place) for place in (*own, *broken)), *near)
-    commands = [command for command in dict.fromkeys(found) if command][:FIRST_TESTS]
+    candidates = (*(test_command(index, place) for place in (*own, *broken)), *near)
+    commands = [command for command in dict.fromkeys(candidates) if command][:FIRST_TESTS]
     return commands or list(_of_same_name(index, report))
 
 
@@ -157,9 +157,9 @@ def _tests_at(index: Index, path: str, line: int) -> Iterator[SymbolPlace]:
     place = file.symbol_at(line)
     while place >= 0:
         identity = file.ids.id_at(place)
-        found = index.facts.place(identity) if identity in tests else None
-        if found is not None:
-            yield found
+        test = index.facts.place(identity) if identity in tests else None
+        if test is not None:
+            yield test
         place = file.defined[place].parent
 
 
@@ -210,7 +210,7 @@ def _references(index: Index, report: DiffReport, changed: list[_ChangedName], n
     """Return the references to changed definitions from code that did not change, interface changes first; add a note
     if there are more."""
     inside = _changed_ranges(report)
-    found: list[ChangeRow] = []
+    callers: list[ChangeRow] = []
     seen: set[tuple[object, ...]] = set()
     for one in changed:
         rows: list[tuple[Row, str]] = []
@@ -230,8 +230,8 @@ def _references(index: Index, report: DiffReport, changed: list[_ChangedName], n
             seen.add(place)
             after = {"line": line, "of": name, "trust": row["trust"], "text": row["text"]}
             why = f"{row['role']} of {one.described(name)}"
-            found.append(ChangeRow("outside", "caller", path, str(row["scope"] or ""), None, after, why))
-    return found
+            callers.append(ChangeRow("outside", "caller", path, str(row["scope"] or ""), None, after, why))
+    return callers
 
 
 def _reference_order(index: Index, row: Row) -> tuple[object, ...]:
@@ -240,14 +240,14 @@ def _reference_order(index: Index, row: Row) -> tuple[object, ...]:
 
 def _changed_ranges(report: DiffReport) -> dict[str, list[tuple[int, int]]]:
     """Return the lines of changed and added definitions, by path; all lines of an added file."""
-    found: dict[str, list[tuple[int, int]]] = {
+    ranges: dict[str, list[tuple[int, int]]] = {
         row.path: [(1, 1 << 30)] for row in report.files if row.change == "added"
     }
     for row in report.symbols:
         if row.after is not None:
             lines = int(str(row.after["line"])), int(str(row.after["end_line"]))
-            found.setdefault(row.path, []).append(lines)
-    return found
+            ranges.setdefault(row.path, []).append(lines)
+    return ranges
 
 
 def _lines_naming(index: Index, changed: _ChangedName) -> Iterator[Row]:

@@ -109,20 +109,20 @@ def _change_reason(file: File) -> str:
 
 def symbol_changes(comparison: Comparison) -> SymbolChanges:
     """Return definitions that were added, removed, moved or renamed, and the differences of the others."""
-    found = find_moves([pair.unpaired for pair in comparison.pairs], comparison.renamed)
+    moves = find_moves([pair.unpaired for pair in comparison.pairs], comparison.renamed)
     changed = [change for pair in comparison.pairs for change in pair.changed]
-    rows = [_change_row("moved", *pair, f"from {_former_place(*pair)}") for pair in found.moved]
-    rows += [_change_row("renamed", *pair, f"from {_former_place(*pair)}") for pair in found.renamed]
-    pairs = [*found.moved, *found.renamed, *found.inside]
+    rows = [_change_row("moved", *pair, f"from {_former_place(*pair)}") for pair in moves.moved]
+    rows += [_change_row("renamed", *pair, f"from {_former_place(*pair)}") for pair in moves.renamed]
+    pairs = [*moves.moved, *moves.renamed, *moves.inside]
     changed += [ChangedSymbol(before, after, differing_aspects(before, after)) for before, after in pairs]
     rows += [row for change in changed for row in _differences(change)]
     rows += [
-        ChangeRow("removed", _kind_of(part), part.path, part.qualified, _place(part), None) for part in found.removed
+        ChangeRow("removed", _kind_of(part), part.path, part.qualified, _place(part), None) for part in moves.removed
     ]
-    rows += [ChangeRow("added", _kind_of(part), part.path, part.qualified, None, _place(part)) for part in found.added]
+    rows += [ChangeRow("added", _kind_of(part), part.path, part.qualified, None, _place(part)) for part in moves.added]
     rows.sort(key=_order)
-    shown = [change for change in changed if change.what or (change.before, change.after) in _pairs(found)]
-    return SymbolChanges(rows, shown, found.removed, found.added)
+    shown = [change for change in changed if change.what or (change.before, change.after) in _pairs(moves)]
+    return SymbolChanges(rows, shown, moves.removed, moves.added)
 
 
 def _pairs(moves: MovedSymbols) -> set[tuple[ComparableSymbol, ComparableSymbol]]:
@@ -221,9 +221,9 @@ def finding_rows(index: Index, comparison: Comparison) -> list[ChangeRow]:
     for pair in comparison.pairs:
         old, new = _shown_findings(index, pair.before), _shown_findings(index, pair.after)
         for change, here, there in (("gained", new, old), ("lost", old, new)):
-            left = Counter({key: len(found) for key, found in there.items()})
-            for key, found in here.items():
-                for finding in found[left[key] :]:
+            left = Counter({key: len(findings) for key, findings in there.items()})
+            for key, findings in here.items():
+                for finding in findings[left[key] :]:
                     read = pair.after if change == "gained" else pair.before
                     assert read is not None  # noqa: S101 - it has findings
                     place: ChangePlace = {
@@ -240,13 +240,13 @@ def finding_rows(index: Index, comparison: Comparison) -> list[ChangeRow]:
 
 def _shown_findings(index: Index, read: ReadFile | None) -> Mapping[tuple[str, str], list[Finding]]:
     """Return the findings of a file by rule and message, without those that its owners turned off."""
-    found: dict[tuple[str, str], list[Finding]] = {}
+    findings: dict[tuple[str, str], list[Finding]] = {}
     if read is None or not read.findings:
-        return found
+        return findings
     silent = ruleset.rules().keys() - {
         rule.id for rule in active_rules(index).checked(read.file.language, read.file.path)
     }
     for finding in read.findings:
         if finding.by not in silent:
-            found.setdefault((finding.by, finding.message), []).append(finding)
-    return found
+            findings.setdefault((finding.by, finding.message), []).append(finding)
+    return findings

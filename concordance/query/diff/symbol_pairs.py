@@ -61,26 +61,26 @@ def _descendants(side: Sequence[ComparableSymbol], root: int) -> list[Comparable
     if root < 0:
         return list(side)
     within = {root}
-    found = []
+    parts = []
     for part in side:
         if part.parent in within:
             within.add(part.place)
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def _by_parent(side: Iterable[ComparableSymbol]) -> dict[int, list[ComparableSymbol]]:
-    found: dict[int, list[ComparableSymbol]] = {}
+    parts: dict[int, list[ComparableSymbol]] = {}
     for part in side:
-        found.setdefault(part.parent, []).append(part)
-    return found
+        parts.setdefault(part.parent, []).append(part)
+    return parts
 
 
 def _by_name(side: Iterable[ComparableSymbol]) -> dict[str, list[ComparableSymbol]]:
-    found: dict[str, list[ComparableSymbol]] = {}
+    parts: dict[str, list[ComparableSymbol]] = {}
     for part in side:
-        found.setdefault(part.relative, []).append(part)
-    return found
+        parts.setdefault(part.relative, []).append(part)
+    return parts
 
 
 def _signature_and_text(part: ComparableSymbol) -> Hashable:
@@ -115,9 +115,9 @@ def _pair_namesakes(
             left.setdefault(sort(part), []).append(part)
         rest = []
         for part in before:
-            found = left.get(sort(part))
-            if found:
-                pairs.append((part, found.pop(0)))
+            partners = left.get(sort(part))
+            if partners:
+                pairs.append((part, partners.pop(0)))
             else:
                 rest.append(part)
         taken = {pair[1].place for pair in pairs}

@@ -57,11 +57,11 @@ def comparable_symbols(
     lines = split_lines(text)
     covered = _covered_lines(facts.symbols)
     separator = separator_of(language)
-    found = []
+    symbols = []
     for place, symbol in enumerate(facts.symbols):
         whole = lines[symbol.start_line - 1 : symbol.end_line]
         own = _own_text(symbol, lines, covered.get(place, ()), language)
-        found.append(
+        symbols.append(
             ComparableSymbol(
                 path,
                 place,
@@ -84,15 +84,15 @@ def comparable_symbols(
                 tuple(line_digests(whole)),
             )
         )
-    return found
+    return symbols
 
 
 def _covered_lines(symbols: Sequence[Symbol]) -> dict[int, list[tuple[int, int]]]:
     """Return the ranges of lines that the symbols directly inside of each symbol cover; -1 is the file."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    ranges: dict[int, list[tuple[int, int]]] = {}
     for symbol in symbols:
-        found.setdefault(symbol.parent, []).append((symbol.start_line, symbol.end_line))
-    return found
+        ranges.setdefault(symbol.parent, []).append((symbol.start_line, symbol.end_line))
+    return ranges
 
 
 def _relative(symbol: Symbol, symbols: Sequence[Symbol]) -> str:

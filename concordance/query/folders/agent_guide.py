@@ -26,27 +26,27 @@ _QUESTIONS = (
 
 def agent_guide(index: Index) -> list[Block]:
     """Return the section without its marks."""
-    found: list[Block] = [Heading(2, ["About this repository"])]
+    blocks: list[Block] = [Heading(2, ["About this repository"])]
     words = readme_opening(index)
     if words is not None:
-        found += [Text([Ref(To.FILE, words.path), " opens:"]), words.block()]
+        blocks += [Text([Ref(To.FILE, words.path), " opens:"]), words.block()]
     read: list[Piece] = [*documents(index), *guides(index)]
     parts = parts_table(index) or only_part(index)
     if parts or read:
-        found.append(Heading(3, ["Where to start"]))
-        found += [Text(["Read ", *join_in_sentence(read), "."])] if read else []
-        found += [_with_one_link_per_row(block) if isinstance(block, Table) else block for block in parts]
+        blocks.append(Heading(3, ["Where to start"]))
+        blocks += [Text(["Read ", *join_in_sentence(read), "."])] if read else []
+        blocks += [_with_one_link_per_row(block) if isinstance(block, Table) else block for block in parts]
     building = build_and_test(index)
     if building:
-        found += [Heading(3, ["Build and test"]), *building]
-    found += [
+        blocks += [Heading(3, ["Build and test"]), *building]
+    blocks += [
         Heading(3, ["Ask instead of searching"]),
         Text([Mono("concord"), " answers from an index of this repository, with file and line, and says how certain "
               "each answer is. It updates the index itself; ", Mono("--json"), " prints rows for programs, ",
               Mono("concord mcp"), " serves the same answers as tools."]),
         Code("\n".join(f"{command:<22} # {about}" for command, about in _QUESTIONS) + "\n", "bash"),
     ]  # fmt: skip
-    return found
+    return blocks
 
 
 def _with_one_link_per_row(table: Table) -> Table:

@@ -77,15 +77,15 @@ def totals_in_words(folder: Folder) -> list[Piece]:
     much = format_size(folder.size) if not folder.lines else count_noun(folder.lines, "line")
     counts = file_counts_in_words(folder)
     one = len(folder.nouns) < 2
-    found: list[Piece] = [f"{counts}, {much}" if one else f"{count_noun(folder.count, 'file')}, {much}: {counts}"]
+    words: list[Piece] = [f"{counts}, {much}" if one else f"{count_noun(folder.count, 'file')}, {much}: {counts}"]
     if folder.folders and folder.files:
         inside = count_noun(len(folder.files), "file")
-        found.append(f", {inside} directly in it, the others in {count_noun(len(folder.folders), 'subfolder')}")
+        words.append(f", {inside} directly in it, the others in {count_noun(len(folder.folders), 'subfolder')}")
     elif folder.folders:
-        found.append(f", all in {count_noun(len(folder.folders), 'subfolder')}")
+        words.append(f", all in {count_noun(len(folder.folders), 'subfolder')}")
     if folder.tests:
-        found.append(f"; {count_noun(folder.tests, 'test')}")
-    return found
+        words.append(f"; {count_noun(folder.tests, 'test')}")
+    return words
 
 
 def folder_overview(index: Index, folder: str) -> list[Block]:

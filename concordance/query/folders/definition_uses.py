@@ -56,7 +56,7 @@ def packed_uses(index: Index, path: str) -> bytes:
     """Return the symbols of a file that other files use: in a large repository, an object for each takes 400 MB."""
     index.reads.note(Aspect.WORDS, path)
     index.reads.note(Aspect.USED_BY, path)
-    census, kinds, found = index.census, index.kinds, list[tuple[int, str, int, int, int]]()
+    census, kinds, uses = index.census, index.kinds, list[tuple[int, str, int, int, int]]()
     has_prototypes = index.language_of(path) in index.prototyped
     for place, identity in enumerate(index.symbol_ids[index.file_id(path)]):
         kind, times = kinds[identity], census.used_by[identity]
@@ -69,8 +69,8 @@ def packed_uses(index: Index, path: str) -> bytes:
                 times = max(times, _uses_of_forward_declarations(index, identity))
         name = census.name_of(identity) if times else ""
         if name and name != "main":  # no file uses another's `main`
-            found.append((-times, name, place, kind, identity))
-    rows = ((-negated, place, kind, one) for negated, _, place, kind, one in sorted(found))
+            uses.append((-times, name, place, kind, identity))
+    rows = ((-negated, place, kind, one) for negated, _, place, kind, one in sorted(uses))
     return array("I", chain.from_iterable(rows)).tobytes()
 
 

@@ -38,7 +38,7 @@ class FolderDescription(NamedTuple):
 def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
     """Return what the files in a folder say about it: its README, then the file that documents the package."""
     files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
-    found = []
+    descriptions = []
     readmes = () if folder in _OF_THE_HOST else _READMES
     names = [*readmes, *_PACKAGES, *(name for name in sorted(files) if _documents_package(index, files[name]))]
     for name in dict.fromkeys(names):
@@ -50,8 +50,8 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
         opening = sentence.partition(" ")[0].strip("`:")
         about_file = opening in folders(index).all[folder].files or opening.lower() in files  # an entry of a list
         if is_statement(sentence) and not about_file:
-            found.append(FolderDescription(path, doc))
-    return found
+            descriptions.append(FolderDescription(path, doc))
+    return descriptions
 
 
 def _documents_package(index: Index, path: str) -> bool:
@@ -92,18 +92,18 @@ def _by_facts(index: Index, folder: Folder) -> list[Piece]:
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
     counts = _workflows(index, folder) or file_counts_in_words(folder)
     tests = folder.tests if folder.mostly(Category.TEST) else 0
-    found: list[Piece] = [f"{counts}, with {count_noun(tests, 'test')}" if tests else counts]
+    pieces: list[Piece] = [f"{counts}, with {count_noun(tests, 'test')}" if tests else counts]
     names = most_used_names(index, folder, _MAX_NAMES)
     if names:
-        found += ["; most used: ", *join_in_sentence(names)]
+        pieces += ["; most used: ", *join_in_sentence(names)]
     elif folder.count <= _MAX_NAMES and len(folder.files) == folder.count:
-        found += [": ", *join_in_sentence([Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in folder.files])]
+        pieces += [": ", *join_in_sentence([Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in folder.files])]
     elif not folder.files and len(folder.folders) == 1:
         inner = folder.folders[0]
-        found += [", all in ", Ref(To.INDEX, inner, "", inner.rpartition("/")[2])]
+        pieces += [", all in ", Ref(To.INDEX, inner, "", inner.rpartition("/")[2])]
     elif not folder.tests:
-        found += _common_extension(folder)
-    return found
+        pieces += _common_extension(folder)
+    return pieces
 
 
 def _workflows(index: Index, folder: Folder) -> str:
@@ -120,17 +120,17 @@ def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
     Private definitions are shown only if there are no public ones, and those in tests only of a folder of tests.
     """
     rows = [row for row in used_definitions_of_folder(index, folder) if row.times > 1]
-    found: dict[str, Piece] = {}
+    pieces: dict[str, Piece] = {}
     private: dict[str, Piece] = {}
     for definition in rows:
-        kind = found if outline(index, definition.path).symbols[definition.place].public else private
+        kind = pieces if outline(index, definition.path).symbols[definition.place].public else private
         ref = ref_of(index, definition.id, short=True)
         if ref.label == "default":  # what a module of JavaScript exports without a name
             continue
         kind.setdefault(ref.label, ref)
-        if len(found) == limit:
+        if len(pieces) == limit:
             break
-    return list((found or private).values())[:limit]
+    return list((pieces or private).values())[:limit]
 
 
 def _common_extension(folder: Folder) -> list[Piece]:

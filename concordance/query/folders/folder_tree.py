@@ -226,10 +226,10 @@ class Folders:
 
     def with_subfolders(self, path: str) -> list[str]:
         """Return a folder and all folders below it, each before those inside of it."""
-        found = [path]
+        paths = [path]
         for child in self.all[path].folders:
-            found += self.with_subfolders(child)
-        return found
+            paths += self.with_subfolders(child)
+        return paths
 
     def below(self, path: str) -> list[str]:
         """Return every file below a folder, the files of a folder before those of its subfolders."""
@@ -264,7 +264,7 @@ class Folders:
     def _by_part(self, path: str, others: set[int]) -> Counter[str]:
         """Count files outside of a folder by the part of the repository they are in."""
         mine, start = path.split("/"), f"{path}/"
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         parts: dict[str, str] = {}  # by folder; "" if the file itself is the part
         for path_outside in map(self._index.path_of_file, others):
             if path_outside.startswith(start):
@@ -274,8 +274,8 @@ class Folders:
             if part is None:
                 is_around = not folder or start.startswith(f"{folder}/")
                 part = parts[folder] = "" if is_around else _outermost_part(folder, mine)
-            found[part or path_outside] += 1
-        return found
+            counts[part or path_outside] += 1
+        return counts
 
     def central(self, path: str, limit: int, category: str = "") -> list[str]:
         """Return the most central files below a folder, of a category or as `most_central` chooses it."""
@@ -308,17 +308,17 @@ class Folders:
 
     def _top(self, folder: str) -> dict[str, list[tuple[float, str]]]:
         """Return the most central files directly in a folder, by category."""
-        found = self._tops.get(folder)
-        if found is None:
-            found = self._tops[folder] = {}
+        tops = self._tops.get(folder)
+        if tops is None:
+            tops = self._tops[folder] = {}
             for path in self.all[folder].files:
                 file = self._files[path]
                 if file.lines:
                     kind = _COUNTED_AS.get(file.category, file.category)
-                    found.setdefault(kind, []).append((-self._score[path], path))
-            for kind, rows in found.items():
-                found[kind] = nsmallest(_MAX_CENTRAL_FILES, rows)
-        return found
+                    tops.setdefault(kind, []).append((-self._score[path], path))
+            for kind, rows in tops.items():
+                tops[kind] = nsmallest(_MAX_CENTRAL_FILES, rows)
+        return tops
 
 
 _NOUNS = {  # for files without a known language

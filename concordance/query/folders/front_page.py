@@ -160,17 +160,17 @@ def _splits(index: Index, part: MainPart, total: float, others: int) -> bool:
 def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
     """Return the folders and files in a folder that are large enough to be parts, heaviest first."""
     all_folders, book_plan = folders(index).all, plan(index)
-    found = [
+    parts = [
         MainPart(path, True, book_plan.weight(path)) for path in all_folders[folder].folders
         if _has_code(all_folders[path]) and not helps_tests(f"{path}/") and not _is_around(all_folders[path].name)
     ]  # fmt: skip
     files = ledger(index).files
-    found += [
+    parts += [
         MainPart(path, False, book_plan.file_weight(path)) for path in all_folders[folder].files
         if files[path].category == Category.SOURCE and not helps_tests(path)
         and not _is_around(path.rpartition("/")[2])
     ]  # fmt: skip
-    large = (part for part in found if part.weight >= _SMALL * total)
+    large = (part for part in parts if part.weight >= _SMALL * total)
     return sorted((part for part in large if _defines_something(index, part)), key=_heaviest_first)
 
 
@@ -303,12 +303,12 @@ def _is_support(row: KeyDefinition) -> bool:
 def _public(index: Index, rows: Sequence[KeyDefinition]) -> list[KeyDefinition]:
     """Return the definitions in source that are public, or all in source if hardly any is, as in a program."""
     files = ledger(index).files
-    found = [
+    definitions = [
         row for row in rows
         if row.kind != Kind.MACRO and files[row.path].category == Category.SOURCE and not helps_tests(row.path)
     ]  # fmt: skip
-    public = [row for row in found if row.public]
-    return public if len(public) >= _LEAST_PUBLIC * len(found) else found
+    public = [row for row in definitions if row.public]
+    return public if len(public) >= _LEAST_PUBLIC * len(definitions) else definitions
 
 
 def _concept(index: Index, row: KeyDefinition) -> Item:
@@ -330,9 +330,9 @@ def _is_mostly_analysed(index: Index) -> bool:
 def where_to_start(index: Index) -> list[Block]:
     """Return what a reader may want first, each with the pages that answer it."""
     items: list[Item] = []
-    found = documents(index)
-    if found:
-        items.append(Item([Strong("What it is"), ": ", *join_in_sentence(found)]))
+    linked = documents(index)
+    if linked:
+        items.append(Item([Strong("What it is"), ": ", *join_in_sentence(linked)]))
     items.append(
         Item([Strong("How it works"), ": ", Ref(To.BOOK, "", "", "the book", False), ", chapters in reading order"])
     )
@@ -405,7 +405,7 @@ def guides(index: Index) -> list[Piece]:
 def documents(index: Index) -> list[Piece]:
     """Return links to the README and to the first page of each folder of documentation."""
     readme = readme_of(index)
-    found: list[Piece] = [Ref(To.FILE, readme, "", "README", False)] if readme else []
+    pieces: list[Piece] = [Ref(To.FILE, readme, "", "README", False)] if readme else []
     links = index.open_file(readme).import_targets if readme else ()
     linked = {path for _, target in links if target is not None for path in target.paths}
     for path in folders(index).all[""].folders:
@@ -419,22 +419,22 @@ def documents(index: Index) -> list[Piece]:
             )
             if start:
                 location = "" if folder.name.lower() == "documentation" else f" in {path}"
-                found.append(Ref(To.FILE, start, "", f"the documentation{location}", False))
-    return found
+                pieces.append(Ref(To.FILE, start, "", f"the documentation{location}", False))
+    return pieces
 
 
 def _topics(index: Index) -> dict[str, list[Piece]]:
     """Return links to the sections of the README on each topic."""
     readme = readme_of(index)
-    found: dict[str, list[Piece]] = {}
+    topics: dict[str, list[Piece]] = {}
     for symbol in outline(index, readme).symbols if readme else ():
         if symbol.kind == Kind.HEADING:
             topic = next((name for name, pattern in _TOPICS if pattern.match(symbol.name)), "")
             is_short = len(symbol.name.split()) <= _MAX_HEADING
             ref = Ref(To.FILE, readme, symbol.name, symbol.name, False)
-            if topic and is_short and len(found.setdefault(topic, [])) < 2 and ref not in found[topic]:
-                found[topic].append(ref)
-    return found
+            if topic and is_short and len(topics.setdefault(topic, [])) < 2 and ref not in topics[topic]:
+                topics[topic].append(ref)
+    return topics
 
 
 def _commands_for_all(index: Index) -> list[str]:
@@ -448,16 +448,16 @@ def _commands_for_all(index: Index) -> list[str]:
 def _commands(index: Index) -> list[str]:
     """Return the commands that run the files with the most tests, one per language. The name of a program alone is not
     one: it has to be built first, and nothing says where it is."""
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     counts = [*ledger(index).tests.items(), *((path, 0) for path in test_files(index))]
     files = ledger(index).files
     own = [row for row in counts if not _IN_EXAMPLE.search(row[0])]
     for path, _ in sorted(own or counts, key=lambda row: (-row[1], -files[row[0]].lines, row[0])):
         language = index.language_of(path)
-        if language not in found:
+        if language not in commands:
             command = index.runners.command(path, language, "")
             if " " in command.strip():
-                found[language] = command
-        if len(found) == _TESTS:
+                commands[language] = command
+        if len(commands) == _TESTS:
             break
-    return list(found.values())
+    return list(commands.values())

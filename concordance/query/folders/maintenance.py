@@ -30,8 +30,8 @@ _MAX_PATHS = 5
 def testers(index: Index, path: str) -> tuple[tuple[str, int], ...]:
     """Return the test files whose tests reach a file in few steps, each with the number of such tests."""
     near, devices = index.tests_of(path).near if not is_stub(path) else [], device_words(index, path)
-    found = Counter(index.path_of(test) for test, _ in near if selects_device(index, devices, test))
-    return tuple(found.items())
+    counts = Counter(index.path_of(test) for test, _ in near if selects_device(index, devices, test))
+    return tuple(counts.items())
 
 
 class _FolderUpkeep(NamedTuple):
@@ -44,20 +44,20 @@ class _FolderUpkeep(NamedTuple):
 
 @memoised(1 << 20)
 def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
-    found = _FolderUpkeep([], [], {})
+    upkeep = _FolderUpkeep([], [], {})
     for path in index.files_in(folder):
         index.reads.note(Aspect.TEXT, path)
         number = ledger(index).tests[path] or index.is_whole_test(path)
         if number:
-            found.tests.append((-number, path))
+            upkeep.tests.append((-number, path))
         rows = testers(index, path)
         if rows:
-            found.testers.append(rows)
+            upkeep.testers.append(rows)
         people = describe_owner(index, path)
         if people:
             key = str(people[0])
-            found.owners[key] = (people, found.owners.get(key, ([], 0))[1] + 1)
-    return found
+            upkeep.owners[key] = (people, upkeep.owners.get(key, ([], 0))[1] + 1)
+    return upkeep
 
 
 def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
@@ -133,8 +133,8 @@ def _files(paths: Sequence[str]) -> list[Piece]:
 
 def _commands(index: Index, paths: Sequence[str]) -> list[str]:
     """Return the commands that run the test files that are named."""
-    found = (_command(index, path) for path in _first_paths(paths))
-    return [command for command in found if command]
+    commands = (_command(index, path) for path in _first_paths(paths))
+    return [command for command in commands if command]
 
 
 @memoised(2048)
@@ -147,11 +147,11 @@ def _builders_by_path(index: Index) -> dict[str, list[int]]:
     """Return, by path, the ids of the build files and targets that name a file."""
     builds = {file for file, _, _, category in index.file_rows if category == Category.BUILD}
     uses = index.neighbours.all_uses
-    found = {}
+    builders = {}
     for target in {use for file in builds for use in uses.get(file, ())}:
         users = {user for user, _ in index.graph.users(target)}
-        found[index.path_of_file(target)] = [user for user in users if index.file_id(index.path_of(user)) in builds]
-    return found
+        builders[index.path_of_file(target)] = [user for user in users if index.file_id(index.path_of(user)) in builds]
+    return builders
 
 
 def _builds(index: Index, files: Sequence[str]) -> list[Item]:
@@ -165,12 +165,12 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
         pieces.append([ref_of(index, user), " in ", *location] if kind_of(user) == Kind.TARGET else location)
     if not pieces:
         return []
-    found: list[Piece] = []
+    places: list[Piece] = []
     for number, piece in enumerate(pieces):
-        found += ([", "] if number else []) + piece
+        places += ([", "] if number else []) + piece
     if len(rows) > _MAX_PATHS:
-        found.append(f" and {count_noun(len(rows) - _MAX_PATHS, 'other place')}")
-    return [Item([Strong("Built by"), ": ", *found])]
+        places.append(f" and {count_noun(len(rows) - _MAX_PATHS, 'other place')}")
+    return [Item([Strong("Built by"), ": ", *places])]
 
 
 def _owners(upkeep: Sequence[_FolderUpkeep], count: int) -> list[Item]:

@@ -40,21 +40,21 @@ _GENERIC = re.compile(
 
 
 def _pyproject(text: str) -> Iterator[str]:
-    found = tomllib.loads(text)
-    yield found.get("project", {}).get("name", "")
-    yield found.get("tool", {}).get("poetry", {}).get("name", "")
+    settings = tomllib.loads(text)
+    yield settings.get("project", {}).get("name", "")
+    yield settings.get("tool", {}).get("poetry", {}).get("name", "")
 
 
 def _package_json(text: str) -> Iterator[str]:
-    found = json.loads(text)
-    if not found.get("private"):
-        yield found.get("name", "")
+    manifest = json.loads(text)
+    if not manifest.get("private"):
+        yield manifest.get("name", "")
 
 
 def _cargo(text: str) -> Iterator[str]:
-    found = tomllib.loads(text)
-    yield found.get("package", {}).get("name", "")
-    members = [str(path).rstrip("/*").rpartition("/")[2] for path in found.get("workspace", {}).get("members", ())]
+    manifest = tomllib.loads(text)
+    yield manifest.get("package", {}).get("name", "")
+    members = [str(path).rstrip("/*").rpartition("/")[2] for path in manifest.get("workspace", {}).get("members", ())]
     for name in members:  # the crate that the others are named after: tokio, of tokio-macros and tokio-util
         if len(members) > 1 and all(other == name or other.startswith((f"{name}-", f"{name}_")) for other in members):
             yield name
@@ -74,8 +74,8 @@ _PARTS = re.compile(  # parts of a Maven project that have names of their own
 def _maven(text: str) -> Iterator[str]:
     bare = _PARTS.sub("", text)
     for tag in ("name", "artifactId"):
-        found = re.search(rf"<{tag}>\s*([^<>]*?)\s*</{tag}>", bare)
-        yield re.sub(r"(?i)[ _-]+parent(?: pom)?$", "", found[1]) if found else ""  # of modules, not of readers
+        match = re.search(rf"<{tag}>\s*([^<>]*?)\s*</{tag}>", bare)
+        yield re.sub(r"(?i)[ _-]+parent(?: pom)?$", "", match[1]) if match else ""  # of modules, not of readers
 
 
 def _matching(pattern: str) -> Callable[[str], Iterator[str]]:
@@ -83,8 +83,8 @@ def _matching(pattern: str) -> Callable[[str], Iterator[str]]:
     compiled = re.compile(pattern, re.M)
 
     def read(text: str) -> Iterator[str]:
-        found = compiled.search(text)
-        yield found[1] if found else ""
+        match = compiled.search(text)
+        yield match[1] if match else ""
 
     return read
 
@@ -149,12 +149,12 @@ def root_files(index: Index) -> dict[str, str]:
 def readme_of(index: Index) -> str:
     """Return the path of the README at the root, or of the file that it is a link to; "" if there is none."""
     files = root_files(index)
-    found = next((files[name] for name in READMES if name in files), "")
-    row = ledger(index).files.get(found)
+    readme = next((files[name] for name in READMES if name in files), "")
+    row = ledger(index).files.get(readme)
     if row is not None and row.skip == Skip.SYMLINK:
-        found = os.path.normpath(row.note.removeprefix("points to "))
-        row = ledger(index).files.get(found)
-    return found if row is not None and row.skip == Skip.NONE else ""
+        readme = os.path.normpath(row.note.removeprefix("points to "))
+        row = ledger(index).files.get(readme)
+    return readme if row is not None and row.skip == Skip.NONE else ""
 
 
 def _from_manifests(index: Index, files: dict[str, str]) -> Iterator[str]:
@@ -191,9 +191,9 @@ def _find(name: str, opening: str) -> re.Match[str] | None:
 
 def _subject(opening: str, candidates: list[str]) -> list[str]:
     """Return what the README's first sentence is about, if that contains the name of a candidate."""
-    found = _SUBJECT.search(opening)
-    letters = _LETTERS.sub("", found[1]).lower() if found else ""
-    return [found[1]] if found and any(_LETTERS.sub("", name).lower() in letters for name in candidates) else []
+    match = _SUBJECT.search(opening)
+    letters = _LETTERS.sub("", match[1]).lower() if match else ""
+    return [match[1]] if match and any(_LETTERS.sub("", name).lower() in letters for name in candidates) else []
 
 
 def _readme_title(index: Index) -> str:

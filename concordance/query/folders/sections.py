@@ -61,12 +61,12 @@ def provision_sentence(index: Index, folder: str) -> list[Block]:
         return []
     names: list[Piece] = [ref_of(index, row.id, short=True) for row in rows]
     number = count_noun(sum(users.values()), "file")
-    found = [f"Used by {number} outside it: ", *_part_counts(index, users), ". Its most used definitions: "]
-    found += [*join_in_sentence(names), "."]
+    pieces = [f"Used by {number} outside it: ", *_part_counts(index, users), ". Its most used definitions: "]
+    pieces += [*join_in_sentence(names), "."]
     described = next((row for row in rows if row.words), None)
     if described is not None:
-        found += [" ", ref_of(index, described.id, short=True), ": ", *as_sentence(described.words)]
-    return [Text(found)]
+        pieces += [" ", ref_of(index, described.id, short=True), ": ", *as_sentence(described.words)]
+    return [Text(pieces)]
 
 
 def usage_sentences(index: Index, folder: str, with_users: bool) -> list[Block]:
@@ -74,16 +74,16 @@ def usage_sentences(index: Index, folder: str, with_users: bool) -> list[Block]:
     if not folder:
         return []
     uses, users = folders(index).dependencies(folder)
-    found: list[Block] = []
+    blocks: list[Block] = []
     if users and with_users:
         total = sum(users.values())
-        found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside it: ", *_part_counts(index, users), "."]))
+        blocks.append(Text(["Used by ", f"{count_noun(total, 'file')} outside it: ", *_part_counts(index, users), "."]))
     if uses:
         total = sum(uses.values())
-        found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_part_counts(index, uses), "."]))
+        blocks.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_part_counts(index, uses), "."]))
     if not users and not uses:
-        found += [Text(sentence)] if (sentence := no_users_of_folder(index, folders(index).below(folder))) else []
-    return found
+        blocks += [Text(sentence)] if (sentence := no_users_of_folder(index, folders(index).below(folder))) else []
+    return blocks
 
 
 def _part_counts(index: Index, rows: Counter[str]) -> list[Piece]:
@@ -96,10 +96,10 @@ def _part_counts(index: Index, rows: Counter[str]) -> list[Piece]:
         pieces.append(
             [f"{sum(times for _, times in left):,} in {count_noun(len(left), 'other part')} of the repository"]
         )
-    found: list[Piece] = []
+    sentence: list[Piece] = []
     for number, piece in enumerate(pieces):
-        found += ([" and " if number == len(pieces) - 1 else ", "] if number else []) + piece
-    return found
+        sentence += ([" and " if number == len(pieces) - 1 else ", "] if number else []) + piece
+    return sentence
 
 
 def part_ref(index: Index, path: str) -> Ref:
@@ -221,17 +221,17 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
     if not users and best is None:
         tests = ledger(index).tests[path]
         return [count_noun(tests, "test")] if tests else []
-    found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
+    pieces: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
     if best is not None and _EVIDENT * best.times >= users and (best.times > 1 or users < 2):
         times = best.times
         name = ref_of(index, best.id, short=True)
         if times >= users > 1:
-            found += [", both use " if users == 2 else ", all use ", name]
+            pieces += [", both use " if users == 2 else ", all use ", name]
         elif times >= users:
-            found += [", " if found else "used ", "for ", name]
+            pieces += [", " if pieces else "used ", "for ", name]
         else:
-            found += [", ", name, f" by {times:,} of them"]
-    return found
+            pieces += [", ", name, f" by {times:,} of them"]
+    return pieces
 
 
 def important_files(index: Index, folder: str) -> list[Block]:

@@ -95,7 +95,7 @@ def _most_distinctive(files: Counter[str], spread: Mapping[str, int], least: int
 
 def acronyms(index: Index) -> dict[str, list[tuple[str, str, int]]]:
     """Return all acronyms that are spelled out somewhere, with their expansions, paths and lines, in path order."""
-    found: dict[str, list[tuple[str, str, int]]] = {}
+    acronyms: dict[str, list[tuple[str, str, int]]] = {}
     for file, term in sorted(index.census.terms.acronyms(), key=lambda row: index.path_of_file(row[0])):
-        found.setdefault(term.text, []).append((term.stands_for, index.path_of_file(file), term.line))
-    return found
+        acronyms.setdefault(term.text, []).append((term.stands_for, index.path_of_file(file), term.line))
+    return acronyms

@@ -167,8 +167,8 @@ class Census:
 
     def unique_code_symbol(self, name: str) -> int:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
-        found = self._code_symbols_named(name)
-        return found[0] if len(found) == 1 else 0
+        symbols = self._code_symbols_named(name)
+        return symbols[0] if len(symbols) == 1 else 0
 
     def has_code_symbol(self, name: str) -> bool:
         """True if a code symbol has this name."""
@@ -179,11 +179,11 @@ class Census:
     @shared_property()
     def external_uses(self) -> dict[int, array[int]]:
         """The files and symbols of other files that each file uses, each once; by the user file's id, sorted by id."""
-        found = {file.id: array("I") for file in self.files}
+        uses = {file.id: array("I") for file in self.files}
         for file, targets in self.facts.used_from_files():
             own = self._tables.symbol_ids[file]
-            found[file] = array("I", sorted(target for target in targets if target not in own))
-        return found
+            uses[file] = array("I", sorted(target for target in targets if target not in own))
+        return uses
 
     @shared_property(Aspect.USES, *WHICH_SYMBOLS)
     def used_by(self) -> array[int]:
@@ -191,10 +191,10 @@ class Census:
 
         Guesses do not count, because they would rise to the top of a ranking.
         """
-        found = array("I", [0]) * len(self._tables.keys)
+        counts = array("I", [0]) * len(self._tables.keys)
         for target in chain.from_iterable(self.external_uses.values()):
-            found[target] += 1
-        return found
+            counts[target] += 1
+        return counts
 
     # --- words
 

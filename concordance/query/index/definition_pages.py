@@ -29,16 +29,16 @@ def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
     ids = file.ids
     places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in PAGE_KINDS]
     own = index.facts.used_from_elsewhere((ids.id_at(place) for place in places), ids.file)
-    found = {ids.place_of(one) for one in own}
+    with_page = {ids.place_of(one) for one in own}
     if language_of(file.file.language).has_prototypes:
         declared: dict[int, list[int]] = {}
         for place in places:
-            if place not in found and not file.symbols[place].declaration:
+            if place not in with_page and not file.symbols[place].declaration:
                 for namesake in index.namesakes(file.symbols[place].key, True):
                     declared.setdefault(namesake, []).append(place)
         there = index.facts.used_from_elsewhere(declared, ids.file)
-        found.update(place for one in there for place in declared[one])
-    return frozenset(found)
+        with_page.update(place for one in there for place in declared[one])
+    return frozenset(with_page)
 
 
 def has_page(index: Index, identity: int) -> bool:
@@ -47,7 +47,7 @@ def has_page(index: Index, identity: int) -> bool:
     if not index.keys[identity] or KINDS[index.kinds[identity]] not in PAGE_KINDS:
         return False
     file = index.owners[identity]
-    found = index.facts.used_from_elsewhere((identity,), file)
-    if not found and language_of(index.language_of(path)).has_prototypes and not index.declared[identity]:
-        found = index.facts.used_from_elsewhere(index.namesakes(index.keys[identity], True), file)
-    return bool(found)
+    used = index.facts.used_from_elsewhere((identity,), file)
+    if not used and language_of(index.language_of(path)).has_prototypes and not index.declared[identity]:
+        used = index.facts.used_from_elsewhere(index.namesakes(index.keys[identity], True), file)
+    return bool(used)

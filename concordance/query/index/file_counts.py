@@ -21,13 +21,13 @@ class FileCounts:
 
     def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> RowsByPath:
         """Return a count for each of the given files; `count` is called only if the count is unknown or stale."""
-        found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
-        if list(found) == paths:
-            found.update((path, count(path)) for path in found.keys() & stale)
+        rows, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
+        if list(rows) == paths:
+            rows.update((path, count(path)) for path in rows.keys() & stale)
         else:
-            found = {path: found[path] if path in found and path not in stale else count(path) for path in paths}
-        self._rows[name] = found
-        return found
+            rows = {path: rows[path] if path in rows and path not in stale else count(path) for path in paths}
+        self._rows[name] = rows
+        return rows
 
     def add(self, tables: Mapping[str, RowsByPath]) -> None:
         """Add tables that another process has computed."""

@@ -69,10 +69,10 @@ class FileModel:
     @cached_property
     def children(self) -> dict[int, list[int]]:
         """The positions of the symbols directly inside of each symbol; those at the top level are under -1."""
-        found: dict[int, list[int]] = {}
+        children: dict[int, list[int]] = {}
         for place, symbol in enumerate(self.symbols):
-            found.setdefault(symbol.parent, []).append(place)
-        return found
+            children.setdefault(symbol.parent, []).append(place)
+        return children
 
     @cached_property
     def definition_of_declaration(self) -> dict[int, int]:
@@ -82,13 +82,13 @@ class FileModel:
             for place, symbol in enumerate(self.symbols)
             if symbol.kind in TYPE_KINDS and not symbol.declaration
         }
-        found: dict[int, int] = {}
+        definitions: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
             if symbol.declaration and symbol.kind in TYPE_KINDS:
                 there = defined.get(tuple(split_key(symbol.key)))
                 if there is not None:
-                    found[place] = there
-        return found
+                    definitions[place] = there
+        return definitions
 
     @property
     @memoised_in_object
@@ -97,7 +97,7 @@ class FileModel:
 
         Uses of a symbol by itself, or by what it contains, are left out.
         """
-        found: dict[int, list[UsePair]] = {}
+        users: dict[int, list[UsePair]] = {}
         self.index.reads.note(Aspect.USED_BY, self.path)
         ids = self.ids
         for target, user, roles, trust, times in self.index.facts.users_of_file(self.path):
@@ -107,11 +107,11 @@ class FileModel:
                 continue
             if place >= 0 and user in ids and self._is_inside(ids.place_of(user), place):
                 continue
-            found.setdefault(place, []).append(UsePair(user, roles, trust, times))
-        self._record_names(use.id for uses in found.values() for use in uses)
-        for uses in found.values():  # ids are in the order of reading, which varies; paths do not
+            users.setdefault(place, []).append(UsePair(user, roles, trust, times))
+        self._record_names(use.id for uses in users.values() for use in uses)
+        for uses in users.values():  # ids are in the order of reading, which varies; paths do not
             uses.sort(key=lambda use: self.index.order_of(use.id))
-        return found
+        return users
 
     def _is_inside(self, inner: int, outer: int) -> bool:
         while inner >= 0:
@@ -136,7 +136,7 @@ class FileModel:
     def uses(self) -> dict[int, dict[int, UsePair]]:
         """What each of its symbols uses with trust unique_name or better, by position (-1: the file) and by id."""
         flow, best = self.opened.flow, self.best_targets
-        found: dict[int, dict[int, UsePair]] = {}
+        uses: dict[int, dict[int, UsePair]] = {}
         times = unpack_column(flow.times) if flow.times else [1] * len(flow.roles)
         columns = zip(
             unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), times, strict=False
@@ -145,14 +145,14 @@ class FileModel:
             link = best.get(used)
             if link is None or link[0] == self.ids.id_at(user - 1) or roles == DECLARE:
                 continue
-            inside = found.setdefault(user - 1, {})
+            inside = uses.setdefault(user - 1, {})
             had = inside.get(link[0])
             if had is None:
                 inside[link[0]] = UsePair(link[0], roles, link[1], often)
             else:
                 inside[link[0]] = UsePair(link[0], had.roles | roles, max(had.trust, link[1]), had.times + often)
-        self._record_names(one for inside in found.values() for one in inside)
-        return found
+        self._record_names(one for inside in uses.values() for one in inside)
+        return uses
 
     def _record_names(self, ids: Iterable[int]) -> None:
         """Record that the page may show the names and kinds of the given symbols."""
@@ -162,10 +162,10 @@ class FileModel:
     @cached_property
     def bases(self) -> dict[int, list[int]]:
         """The ids of the classes that its classes extend, by position, in the order of the text."""
-        found: dict[int, list[int]] = {}
+        bases: dict[int, list[int]] = {}
         for symbol, target in self.index.facts.bases_of_file(self.ids.file):
-            found.setdefault(self.ids.place_of(symbol), []).append(target)
-        return found
+            bases.setdefault(self.ids.place_of(symbol), []).append(target)
+        return bases
 
     @property
     @memoised_in_object
@@ -192,13 +192,13 @@ class FileModel:
 
         The order of ids is that of reading, which differs from build to build.
         """
-        found: dict[int, list[int]] = {}
+        places: dict[int, list[int]] = {}
         for own, other in pairs:
-            found.setdefault(self.ids.place_of(own), []).append(other)
-        self._record_names(other for others in found.values() for other in others)
-        for others in found.values():
+            places.setdefault(self.ids.place_of(own), []).append(other)
+        self._record_names(other for others in places.values() for other in others)
+        for others in places.values():
             others.sort(key=self.index.order_of)
-        return found
+        return places
 
     @property
     @memoised_in_object
@@ -209,7 +209,7 @@ class FileModel:
         """
         if not language_of(self.file.language).has_prototypes:
             return {}
-        found: dict[int, int] = {}
+        counterparts: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
             is_local = symbol.kind == Kind.FUNCTION and not symbol.public  # static, or in an unnamed namespace
             is_local = is_local or symbol.key == "main"  # each program has its own
@@ -218,8 +218,8 @@ class FileModel:
                 others = [namesake for namesake in namesakes if not self.is_own(namesake)]
                 twins = [other for other in others if _bare(self.index.path_of(other)) == _bare(self.path)]
                 if len(others) == 1 or len(twins) == 1:
-                    found[place] = (twins or others)[0]
-        return found
+                    counterparts[place] = (twins or others)[0]
+        return counterparts
 
     @cached_property
     def imports(self) -> list[tuple[Import, Target | None, int]]:
@@ -266,8 +266,8 @@ class FileModel:
             return None
         last = first
         for part in parts[1:]:
-            found = next((n for n in range(last + 1, min(last + 6, len(lines)) + 1) if part in lines[n - 1]), 0)
-            last = found or last
+            line = next((n for n in range(last + 1, min(last + 6, len(lines)) + 1) if part in lines[n - 1]), 0)
+            last = line or last
         return first, last
 
     def lines_of_doc(self, place: int) -> tuple[int, int] | None:

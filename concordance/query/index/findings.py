@@ -72,22 +72,22 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
             ).items()
         )
 
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.file_rows), counted).items():
         for rule, times in rows:
-            found.setdefault(rule, Counter())[path] = times
-    return found
+            counts.setdefault(rule, Counter())[path] = times
+    return counts
 
 
 def count_totals(facts: Facts, root: str, book: Book) -> Totals:
     """Compute the totals of a repository; only findings that the book shows are counted."""
     ruled = ActiveRules(Index(facts, root, book))
-    found = Counter(
+    totals = Counter(
         finding.severity for path, findings in facts.all_findings() for finding in ruled.visible(path, findings)
     )
     return Totals(
         facts.symbol_count(),
         {trust.name.lower(): number for trust, number in facts.links_by_trust().items()},
         facts.unresolved_total()[1],
-        {severity.value: found[severity] for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)},
+        {severity.value: totals[severity] for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)},
     )

@@ -48,14 +48,14 @@ def folder_history(index: Index, folder: str) -> FolderHistory:
 
 def _sum_history(index: Index, folder: str) -> FolderHistory:
     there = frozenset(folders(index).below(folder))
-    found = FolderHistory({}, Counter(), Counter())
+    history = FolderHistory({}, Counter(), Counter())
     for change in index.facts.changes(folder):
         if change.path in there:
-            found.files[change.path] = change.commits, change.first, change.last
+            history.files[change.path] = change.commits, change.first, change.last
             for author, times in change.authors:
-                found.authors[author] += times
-                found.files_by_author[author] += 1
-    return found
+                history.authors[author] += times
+                history.files_by_author[author] += 1
+    return history
 
 
 def file_history(index: Index, path: str) -> FileHistory | None:

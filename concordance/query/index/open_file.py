@@ -168,8 +168,8 @@ class OpenFile:
 
     @cached_property
     def _columns(self) -> tuple[array[int], array[int], array[int]]:
-        found = self._scopes.occurrences
-        return unpack_column(found.name), unpack_column(found.scope), unpack_column(found.bound)
+        columns = self._scopes.occurrences
+        return unpack_column(columns.name), unpack_column(columns.scope), unpack_column(columns.bound)
 
     @property
     def columns(self) -> tuple[array[int], array[int], tuple[str, ...], array[int]]:
@@ -193,8 +193,8 @@ class OpenFile:
     def occurrences_of(self, expressions: Collection[int]) -> list[int]:
         """Return the occurrences that end one of the expressions, in the order of the text, without definitions."""
         role = self._scopes.occurrences.role
-        found = _all_of(self._uses, frozenset(one + 1 for one in expressions))
-        return [place for place in found if role[place] not in _DEFINING_ROLES]
+        places = _all_of(self._uses, frozenset(one + 1 for one in expressions))
+        return [place for place in places if role[place] not in _DEFINING_ROLES]
 
     def bound_in(self, scope: int, name: str) -> list[int]:
         """Return the occurrences of a name that is bound in a scope of this file."""
@@ -242,12 +242,12 @@ class OpenFile:
         for path in {self._source.path_of(target) for target in targets}:
             self._source.reads.note(Aspect.LINKS_BETWEEN, between(self.path, path))
         trust = self._links.trust
-        found: dict[int, LinkedTarget] = {}
+        linked: dict[int, LinkedTarget] = {}
         for row in _all_of(self._targets, targets):
             expression = self._linked_expressions[row]
-            if trust[row] >= least and (expression not in found or found[expression].trust < trust[row]):
-                found[expression] = self._linked_target(row)
-        return found
+            if trust[row] >= least and (expression not in linked or linked[expression].trust < trust[row]):
+                linked[expression] = self._linked_target(row)
+        return linked
 
     def _linked_target(self, row: int) -> LinkedTarget:
         links = self._links
@@ -262,11 +262,11 @@ class OpenFile:
 
     def below(self, symbol: int) -> list[int]:
         """Return the positions of the symbols inside of a symbol, at any depth."""
-        found = {symbol}
+        symbols = {symbol}
         for place, parent in enumerate(unpack_column(self.flow.symbol_parent)):
-            if parent - 1 in found and parent:
-                found.add(place)
-        return sorted(found - {symbol})
+            if parent - 1 in symbols and parent:
+                symbols.add(place)
+        return sorted(symbols - {symbol})
 
     @property
     def import_targets(self) -> list[tuple[Import, Target | None]]:
@@ -289,13 +289,13 @@ class OpenFile:
     @cached_property
     def _imported_names(self) -> dict[int, int]:
         """The ids of the names that imports bring in, by the number of the import."""
-        found: dict[int, int] = {}
+        names: dict[int, int] = {}
         left = unpack_column(self.flow.left)
         for expression in _places_of(array("B", self.flow.op), int(Op.IMPORT)):
             row = bisect_left(self._linked_expressions, expression)
             if row < len(self._targets) and self._linked_expressions[row] == expression:
-                found[left[expression]] = self._targets[row]
-        return found
+                names[left[expression]] = self._targets[row]
+        return names
 
     # --- text
 
@@ -355,11 +355,11 @@ def _all_of(column: array[int], values: frozenset[int]) -> list[int]:
 
 def _places_of(column: array[int], value: int) -> list[int]:
     """Return the ascending positions of a value in a column."""
-    found = []
+    places = []
     place = -1
     try:
         while True:
             place = column.index(value, place + 1)
-            found.append(place)
+            places.append(place)
     except ValueError:
-        return found
+        return places

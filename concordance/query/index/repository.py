@@ -111,18 +111,18 @@ class Index:
     def open_file(self, path: str) -> OpenFile:
         """Return a file, opened; the files that were opened last are cached."""
         self.reads.note(Aspect.TEXT, path)
-        found = self.open_files.pop(path, None)
-        if found is None:
+        file = self.open_files.pop(path, None)
+        if file is None:
             row = self.facts.file_and_ids(path)
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
-            found = OpenFile(self, *row)
+            file = OpenFile(self, *row)
             left = self.open_files
-            self._open_bytes = found.file.size + (self._open_bytes if left else 0)
+            self._open_bytes = file.file.size + (self._open_bytes if left else 0)
             while left and (len(left) >= _MAX_OPEN_FILES or self._open_bytes > _MAX_OPEN_BYTES):
                 self._open_bytes -= left.pop(next(iter(left))).file.size
-        self.open_files[path] = found
-        return found
+        self.open_files[path] = file
+        return file
 
     # --- the whole repository
 
@@ -193,21 +193,21 @@ class Index:
 
     @shared_property(Aspect.PATHS)
     def _folders(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        subfolders: dict[str, list[str]] = {}
         for path in sorted(self.ids_by_path):
-            found.setdefault(path.rpartition("/")[0], []).append(path)
-        return found
+            subfolders.setdefault(path.rpartition("/")[0], []).append(path)
+        return subfolders
 
     @shared_property(Aspect.PATHS)
     def folders(self) -> list[str]:
         """All folders with files below them, "" for the root, in the order of paths."""
-        found = {""}
+        folders = {""}
         for listed in self._folders:
             folder = listed
-            while folder not in found:
-                found.add(folder)
+            while folder not in folders:
+                folders.add(folder)
                 folder = folder.rpartition("/")[0]
-        return sorted(found)
+        return sorted(folders)
 
     def files_in(self, folder: str) -> list[str]:
         """Return the files that are directly in a folder."""
@@ -229,10 +229,10 @@ class Index:
     def bands(self) -> dict[str, str]:
         """The position in the ranking of the files in its first tenth, in words that a small change does not alter."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
-        found: dict[str, str] = {}
+        bands: dict[str, str] = {}
         for top, word in reversed(_BANDS):
-            found.update(dict.fromkeys(ordered[: int(top * len(ordered))], word))
-        return RecordedTable(self.reads, "bands", found)
+            bands.update(dict.fromkeys(ordered[: int(top * len(ordered))], word))
+        return RecordedTable(self.reads, "bands", bands)
 
     @shared_property()
     def keys(self) -> StringColumn:
@@ -303,8 +303,8 @@ class Index:
         Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
         """
         self.reads.note(Aspect.SYMBOLS_NAMED, split_key(key)[-1])
-        found = self.prototypes.get(bare_key(key), lambda one: self.declared[one] == declared)
-        return sorted(found, key=self.order_of) if len(found) > 1 else found
+        identities = self.prototypes.get(bare_key(key), lambda one: self.declared[one] == declared)
+        return sorted(identities, key=self.order_of) if len(identities) > 1 else identities
 
     @shared_property()
     def prototypes(self) -> IdsByText:
@@ -381,12 +381,12 @@ class Index:
     @shared_property(Aspect.PATHS)
     def licences(self) -> dict[str, str]:
         """The licence file of each folder that has one."""
-        found: dict[str, str] = {}
+        licences: dict[str, str] = {}
         for path in sorted(self.ids_by_path, reverse=True):
             folder, _, name = path.rpartition("/")
             if _LICENCE.fullmatch(name):
-                found[folder] = path
-        return RecordedTable(self.reads, "licences", found)
+                licences[folder] = path
+        return RecordedTable(self.reads, "licences", licences)
 
     @shared_property(FILE_USES)
     def _test_table(self) -> TestedFiles:
@@ -416,10 +416,10 @@ class Index:
     @shared_property(*WHICH_SYMBOLS)
     def tests_in(self) -> dict[str, list[int]]:
         """The tests of each file that has any, in the order of lines."""
-        found: dict[str, list[int]] = {}
+        tests: dict[str, list[int]] = {}
         for file, identity in self.facts.tests():
-            found.setdefault(self.paths_by_id[file], []).append(identity)
-        return found
+            tests.setdefault(self.paths_by_id[file], []).append(identity)
+        return tests
 
     def has_tests_in(self, path: str) -> bool:
         """True if any tests were found in a file."""

@@ -64,19 +64,19 @@ class RunnerCommands:
         if path in self._texts:
             return self._texts[path]
         try:
-            found = walk.read(self._root, ListedFile(path, 0, 0), abs(limit), limit < 0)
+            data = walk.read(self._root, ListedFile(path, 0, 0), abs(limit), limit < 0)
         except Unreadable:
-            found = b""
+            data = b""
         if limit == _MAX_BYTES:
-            self._texts[path] = found
-        return found
+            self._texts[path] = data
+        return data
 
     def parsed(self, path: str, parse: Callable[[bytes], Parsed]) -> Parsed:
         """Return the cached result of `parse` for a file."""
         if (path, parse) not in self._parsed:
             self._parsed[path, parse] = parse(self.text(path))
-        found: Parsed = self._parsed[path, parse]
-        return found
+        parsed: Parsed = self._parsed[path, parse]
+        return parsed
 
     def nearest(self, path: str, *names: str) -> Iterator[str]:
         """Yield the files with the given names in a file's folder and those above, nearest first."""
@@ -95,7 +95,7 @@ class RunnerCommands:
 
 def join_commands(commands: Iterable[str]) -> list[str]:
     """Return commands that do the same as the given ones, with several tests in one command where its program can."""
-    found: dict[tuple[str, str], list[str]] = {}  # by the start of a command, and what separates its arguments
+    arguments: dict[tuple[str, str], list[str]] = {}  # by the start of a command, and what separates its arguments
     for command in dict.fromkeys(filter(None, commands)):
         start, _, name = command.rpartition(" ")
         separator = " "
@@ -110,8 +110,8 @@ def join_commands(commands: Iterable[str]) -> list[str]:
             separator = " -k "
         elif start not in ("pytest", "npx vitest run", "npx jest") and not start.startswith("python "):
             start, name = command, ""
-        found.setdefault((start, separator), []).append(name)
-    return [_join(start, separator, names) for (start, separator), names in found.items()]
+        arguments.setdefault((start, separator), []).append(name)
+    return [_join(start, separator, names) for (start, separator), names in arguments.items()]
 
 
 def _join(start: str, separator: str, names: Sequence[str]) -> str:

@@ -516,9 +516,9 @@ def _file_blocks(
     for line in filter(str.strip, targets):
         entry = _TOC_ENTRY.match(line.strip())
         target, title = (entry["target"], entry["title"].rstrip()) if entry else (line.strip(), "")
-        found = documents.document(target)
-        if found is not None:
-            ref = found[0] if name == "toctree" else found[0]._replace(label=found[1], code=True)
+        parts = documents.document(target)
+        if parts is not None:
+            ref = parts[0] if name == "toctree" else parts[0]._replace(label=parts[1], code=True)
             items.append([MarkdownBlock("text", words.reference(ref._replace(label=title or ref.label)))])
         elif entry and (title or _is_web(target)):
             items.append([MarkdownBlock("text", link_text(title or target, target))])

@@ -204,9 +204,9 @@ class InlineReader:
             return code(shown.lstrip("!"))
         page = self.documents.document(name) if kind in ("doc", "download") and self.documents is not None else None
         section = self.documents.section(name) if kind == "ref" and self.documents is not None else None
-        found = page[0] if page is not None else section
-        if found is not None:
-            return self._ref(found, shown if titled else found.label, code=False)
+        document = page[0] if page is not None else section
+        if document is not None:
+            return self._ref(document, shown if titled else document.label, code=False)
         if not titled:
             shown = name.rpartition(".")[2] if name.startswith("~") else name.lstrip(".")
             shown += "()" if kind in _CALLING and not shown.endswith(")") else ""

@@ -272,7 +272,7 @@ def is_field(text: str) -> bool:
 
 def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[MarkdownBlock]:
     """Convert the fields of a field list, each given as its lines."""
-    found: dict[str, list[SectionItem]] = {}
+    items_by_label: dict[str, list[SectionItem]] = {}
     types: dict[str, str] = {}
     fields: list[list[MarkdownBlock]] = []
     returned: list[str] = []
@@ -286,7 +286,7 @@ def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Mar
             types[of] = " ".join(" ".join(body).split())
         elif what in _NAMED:
             stated, _, name = of.rpartition(" ")
-            found.setdefault(_NAMED[what], []).append(SectionItem(name, stated.strip(), body))
+            items_by_label.setdefault(_NAMED[what], []).append(SectionItem(name, stated.strip(), body))
         elif what.lower() == "rtype":
             types[""] = " ".join(" ".join(body).split())
         elif VALUES.get(what.lower()) == "Returns":
@@ -298,12 +298,12 @@ def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Mar
                 with_label(f"**{escape_text(what.capitalize() + (' ' + of if of else ''))}:**", reader.convert(body))
             )
     result: list[MarkdownBlock] = []
-    for label, items in found.items():
+    for label, items in items_by_label.items():
         typed = [item._replace(type=item.type or types.get(item.name, "")) for item in items]
         if label != "Raises":
             result += [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, typed)]
     result += _value(reader, "Returns", returned, types.get("", ""))
     result += [block for blocks in fields for block in blocks]
-    if "Raises" in found:
-        result += [MarkdownBlock("text", "**Raises:**"), *item_list(reader, found["Raises"])]
+    if "Raises" in items_by_label:
+        result += [MarkdownBlock("text", "**Raises:**"), *item_list(reader, items_by_label["Raises"])]
     return result

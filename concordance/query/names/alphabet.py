@@ -112,15 +112,15 @@ class Alphabet:
 
     def pages(self, part: str) -> list[list[str]]:
         """Return the names of a part on one page, or on several if it is too long and cannot be divided by prefix."""
-        found: list[list[str]] = [[]]
+        pages: list[list[str]] = [[]]
         total = 0
         for name, size in self.shards.names(part).items():
-            if found[-1] and total + size > 2 * PAGE_BYTES:
-                found.append([])
+            if pages[-1] and total + size > 2 * PAGE_BYTES:
+                pages.append([])
                 total = 0
-            found[-1].append(name)
+            pages[-1].append(name)
             total += size
-        return found
+        return pages
 
     def _sizes(self, names: Iterable[tuple[str, list[int]]]) -> dict[str, int]:
         """Estimate the lengths of the entries of the given names, with the ids of their symbols."""

@@ -65,15 +65,15 @@ def resolve_position(index: Index, position: str) -> ResolvedQuestion:
     expression = file.expression(place)
     claims = file.linked_targets(expression)
     places = index.facts.places(claim.target for claim in claims)
-    found = [
+    resolutions = [
         Resolution(
             places[claim.target], claim.trust, claim.by, _trail_to(index, file, expression, claim.target, claim.trust)
         )
         for claim in claims
         if claim.target in places
     ]
-    if found:
-        return ResolvedQuestion(found)
+    if resolutions:
+        return ResolvedQuestion(resolutions)
     return _local(index, file, row) or ResolvedQuestion([], _explain_unresolved(index, file, row, expression))
 
 
@@ -145,11 +145,11 @@ def _local(index: Index, file: OpenFile, row: Occurrence) -> ResolvedQuestion | 
     inside = index.facts.place(file.ids.id_at(around)) if around >= 0 else None
     key = f"{inside.key}.{row.name}" if inside is not None else row.name
     kind = local_kind(file, row.bound, row.name)
-    found = SymbolPlace(
+    place = SymbolPlace(
         0, row.name, kind, file.path, -2, first.line, False, first.col, False, key, file.file.language,
         file.file.category,
     )  # fmt: skip
-    return ResolvedQuestion([Resolution(found, Trust.EXACT, "scope", (), row.bound)])
+    return ResolvedQuestion([Resolution(place, Trust.EXACT, "scope", (), row.bound)])
 
 
 def local_kind(file: OpenFile, scope: int, name: str) -> str:
@@ -201,10 +201,10 @@ class ImportOrigins:
     @cached_property
     def _first_bindings(self) -> dict[int, int]:
         """The first binding of each variable, as a row of the flow."""
-        found: dict[int, int] = {}
+        bindings: dict[int, int] = {}
         for row, variable in enumerate(unpack_column(self.file.flow.bound_variable)):
-            found.setdefault(variable, row)
-        return found
+            bindings.setdefault(variable, row)
+        return bindings
 
     def reference(self, expression: int) -> ImportedMember | None:
         """Return the import that an expression is a member of, and the names that lead there; None if it is none."""
@@ -235,8 +235,8 @@ class ImportOrigins:
 
     def dotted_name(self, expression: int) -> str:
         """Return the name of a member of an import, from the module on; "" if it is none."""
-        found = self.reference(expression)
-        return ".".join(filter(None, (found.module, *found.names))) if found is not None else ""
+        origin = self.reference(expression)
+        return ".".join(filter(None, (origin.module, *origin.names))) if origin is not None else ""
 
     def of(self, expression: int) -> str:
         """Return a sentence about the import that an expression comes from; "" if there is none."""

@@ -31,15 +31,15 @@ class CallEnd(NamedTuple):
 
 def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> list[SymbolPlace]:
     """Add the class of each constructor such as `__init__`, because calling the class calls it."""
-    found = list(symbols)
+    classes = list(symbols)
     for symbol in symbols if len(symbols) < _MAX_SYMBOLS else ():
         if symbol.name == language_of(symbol.language).constructor:
-            found += [
+            classes += [
                 place
                 for place in index.facts.symbols_in(symbol.path)
                 if split_key(symbol.parent_key) == split_key(place.key)
             ]
-    return found
+    return classes
 
 
 def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[int]:
@@ -66,12 +66,12 @@ def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[
 
 def _across_bridges(index: Index, targets: Iterable[int], least: int) -> dict[int, LinkedTarget]:
     """Return the callers of the given targets from other languages, with the bridge as the claim."""
-    table, found = bridges_of(index), dict[int, LinkedTarget]()
+    table, bridged = bridges_of(index), dict[int, LinkedTarget]()
     for row in (row for target in targets for row in table.runs_into(target)):
-        had = found.get(row.source)
+        had = bridged.get(row.source)
         if row.trust >= least and (had is None or had.trust < row.trust):
-            found[row.source] = LinkedTarget(row.target, Trust(row.trust), f"{row.name}: {row.by}")
-    return found
+            bridged[row.source] = LinkedTarget(row.target, Trust(row.trust), f"{row.name}: {row.by}")
+    return bridged
 
 
 def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
@@ -100,15 +100,15 @@ def callers_page(
     index: Index, symbols: Collection[SymbolPlace], least: int, page: AnswerPage
 ) -> tuple[list[CallEnd], int, str]:
     """Return one page of callers, their total number, and the cursor of the next page."""
-    found = callers(index, symbols, least)
-    start = page_start(page, len(found))
+    all_callers = callers(index, symbols, least)
+    start = page_start(page, len(all_callers))
     end = start + page.limit
-    shown = found[start:end]
+    shown = all_callers[start:end]
     places = index.facts.places(shown)
     targets = frozenset(symbol.id for symbol in symbols)
     claims = {**_across_bridges(index, targets, least), **_claims(index, shown, targets, least)}
     rows = [CallEnd(places[user], claims[user]) for user in shown if user in places and user in claims]
-    return rows, len(found), str(end) if end < len(found) else ""
+    return rows, len(all_callers), str(end) if end < len(all_callers) else ""
 
 
 def callees(index: Index, symbol: SymbolPlace, least: int) -> tuple[list[CallEnd], list[str]]:

@@ -29,17 +29,17 @@ def with_counterparts(index: Index, places: Iterable[SymbolPlace], warm: bool = 
     More than a few symbols are returned as they are: they are all symbols of a name already. With `warm`, the table of
     all names is used, which takes a second to build.
     """
-    found = {place.id: place for place in places}
-    if len(found) > _MAX_SYMBOLS:
-        return list(found.values())
+    counterparts = {place.id: place for place in places}
+    if len(counterparts) > _MAX_SYMBOLS:
+        return list(counterparts.values())
     done: set[tuple[str, int, str]] = set()
-    for place in list(found.values()):
+    for place in list(counterparts.values()):
         key = (place.name, _family(place), place.parent_key)
         if place.place >= 0 and key not in done and language_of(place.language).has_prototypes:
             done.add(key)
             for other in _find_counterparts(index, place, warm):
-                found.setdefault(other.id, other)
-    return list(found.values())
+                counterparts.setdefault(other.id, other)
+    return list(counterparts.values())
 
 
 def cached_counterparts(index: Index, place: SymbolPlace) -> list[SymbolPlace]:

@@ -31,12 +31,12 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
     """Return where a variable or option is declared, set, read and documented; empty if there is none of this name."""
     if not name.isidentifier():  # known without looking at all bridges
         return []
-    found = []
+    places = []
     for row in bridges_of(index).named(name, "environment"):
         path = index.path_of(row.source)
         ends = index.open_file(path).ends
         if 0 <= row.end < len(ends):
-            found.append(VariablePlace(row, path, ends[row.end]))
+            places.append(VariablePlace(row, path, ends[row.end]))
 
     def order(place: VariablePlace) -> tuple[object, ...]:
         return (
@@ -47,7 +47,7 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
             place.end.col,
         )
 
-    return sorted(found, key=order)
+    return sorted(places, key=order)
 
 
 def variable_kind(places: list[VariablePlace]) -> str:
@@ -58,11 +58,11 @@ def variable_kind(places: list[VariablePlace]) -> str:
 
 def definition_rows(index: Index, name: str) -> list[Row]:
     """Return the rows that serve as the definition: declarations, or else the places that read it, or set it."""
-    found = variable_places(index, name)
+    places = variable_places(index, name)
     for says in ("declares", "reads", "sets"):
-        best = [place for place in found if place.row.says == says]
+        best = [place for place in places if place.row.says == says]
         if best:
-            kind = variable_kind(found)
+            kind = variable_kind(places)
             return [_definition_row(name, place, kind) for place in best]
     return []
 
@@ -77,12 +77,12 @@ def _definition_row(name: str, place: VariablePlace, kind: str) -> Row:
 
 def use_rows(index: Index, name: str, least: int) -> list[Row]:
     """Return all places except declarations."""
-    found = [
+    readers = [
         place for place in variable_places(index, name) if place.row.says != "declares" and place.row.trust >= least
     ]
-    around = index.facts.places(place.row.source for place in found if not index.path_of_file(place.row.source))
+    around = index.facts.places(place.row.source for place in readers if not index.path_of_file(place.row.source))
     rows: list[Row] = []
-    for place in found:
+    for place in readers:
         symbol = around.get(place.row.source)
         rows.append({
             "path": place.path, "line": place.end.line, "col": place.end.col,

@@ -104,7 +104,7 @@ class Usage(NamedTuple):
 
 def count_usage(model: FileModel) -> dict[int, Usage]:
     """Return how often each symbol of a file is used, by position."""
-    found: dict[int, Usage] = {}
+    counts: dict[int, Usage] = {}
     path_of, ids = model.index.path_of, model.ids
     for place, uses in model.users.items():
         here = 0
@@ -114,8 +114,8 @@ def count_usage(model: FileModel) -> dict[int, Usage]:
                 here += times
             else:
                 there[path_of(identity)] += times
-        found[place] = Usage(here, there)
-    return found
+        counts[place] = Usage(here, there)
+    return counts
 
 
 def name_key(text: str) -> tuple[str, str]:
@@ -184,8 +184,8 @@ def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
     if not wanted:
         return Counter()
     columns = zip(unpack_column(occurrences.name), unpack_column(occurrences.bound), occurrences.role, strict=True)
-    found = Counter([(name, bound) for name, bound, role in columns if name in wanted and role != _IMPORT])
-    return Counter({(occurrences.names[name], bound - 1): count for (name, bound), count in found.items()})
+    counts = Counter([(name, bound) for name, bound, role in columns if name in wanted and role != _IMPORT])
+    return Counter({(occurrences.names[name], bound - 1): count for (name, bound), count in counts.items()})
 
 
 def mentioned_names(
@@ -195,17 +195,17 @@ def mentioned_names(
 
     A plain word marked as code counts if the repository defines it or if it is not a common English word.
     """
-    found: dict[str, MentionedName] = {}
+    mentioned: dict[str, MentionedName] = {}
     for row in (*_names_in_prose(facts), *more):
-        had = found.get(row.name, row._replace(times=0))
-        found[row.name] = row._replace(line=min(had.line, row.line), times=had.times + row.times)
-    bare = {name.strip("_") for name in found}
+        had = mentioned.get(row.name, row._replace(times=0))
+        mentioned[row.name] = row._replace(line=min(had.line, row.line), times=had.times + row.times)
+    bare = {name.strip("_") for name in mentioned}
     for term in facts.terms:
         if term.kind == "name" and term.text not in bare:
-            found.setdefault(term.text, MentionedName(term.text, term.line, term.times))
+            mentioned.setdefault(term.text, MentionedName(term.text, term.line, term.times))
     here = {symbol.name for symbol in facts.symbols}
-    names = [name for name in found if name not in here and (name not in _COMMON_WORDS or is_defined(name))]
-    return [found[name] for name in sorted(names, key=name_key)]
+    names = [name for name in mentioned if name not in here and (name not in _COMMON_WORDS or is_defined(name))]
+    return [mentioned[name] for name in sorted(names, key=name_key)]
 
 
 def _names_in_prose(facts: FileFacts) -> Iterator[MentionedName]:
@@ -227,21 +227,21 @@ def _names_in_prose(facts: FileFacts) -> Iterator[MentionedName]:
 
 def _used_names(model: FileModel) -> dict[str, int]:
     """Return what the file uses of others, by the last part of its name; 0 if the name is ambiguous."""
-    found: dict[str, int] = {}
+    names: dict[str, int] = {}
     name_of = model.index.census.name_of
     for inside in model.uses.values():
         for identity in inside:
             if not model.is_own(identity) and (name := name_of(identity)):
-                found[name] = identity if found.get(name, identity) == identity else 0
-    return found
+                names[name] = identity if names.get(name, identity) == identity else 0
+    return names
 
 
 def names_in_code_samples(model: FileModel) -> list[MentionedName]:
     """Return names of other files' code in the code samples of a prose document."""
     if not is_prose(model.file.language):
         return []
-    found = names_in_samples(model.opened.lines() or (), model.index.census.has_code_symbol)
-    return [MentionedName(name, line, times) for name, (line, times) in found.items()]
+    names = names_in_samples(model.opened.lines() or (), model.index.census.has_code_symbol)
+    return [MentionedName(name, line, times) for name, (line, times) in names.items()]
 
 
 class MentionResolver:
@@ -298,16 +298,16 @@ class TextWords:
 def names_by_spelling(text: str) -> FoundNames:
     """Return the names that are spelled like types and constants."""
     starts: list[int] = []
-    found: FoundNames = {}
+    names: FoundNames = {}
     for match in _CODE_LIKE_NAME.finditer(text):
         name = match[0]
-        if name in found:
-            found[name] = (found[name][0], found[name][1] + 1)
+        if name in names:
+            names[name] = (names[name][0], names[name][1] + 1)
         elif len(name) <= _MAX_NAME_LENGTH and name not in _MARKS:
             if not starts:
                 starts = [0, *(end.end() for end in re.finditer("\n", text))]
-            found[name] = (bisect_right(starts, match.start()), 1)
-    return found
+            names[name] = (bisect_right(starts, match.start()), 1)
+    return names
 
 
 def _code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -328,24 +328,24 @@ def names_in_samples(lines: Sequence[str], is_defined: Callable[[str], bool]) ->
         return {}
     bound = _names_bound(line for _, line in code)
     taken = bound | names_by_spelling("\n".join(line for _, line in code)).keys()
-    found: FoundNames = {}
+    names: FoundNames = {}
     for number, line in code:
         for name in _NAME.findall(line):
             if name in taken or (_PLAIN.fullmatch(name) and is_defined(name)):
-                first, times = found.get(name, (number, 0))
-                found[name] = (first, times + 1)
-    return found
+                first, times = names.get(name, (number, 0))
+                names[name] = (first, times + 1)
+    return names
 
 
 def _names_bound(code: Iterable[str]) -> set[str]:
     """Return the names that code samples import or define."""
-    found: set[str] = set()
+    bound: set[str] = set()
     is_open = False
     for line in code:
         match = _SAMPLE_IMPORT.match(line)
         if match or is_open:
             names = match[1] if match else line
-            found.update(_NAME.findall(names.partition("#")[0].replace(" as ", ", ")))
+            bound.update(_NAME.findall(names.partition("#")[0].replace(" as ", ", ")))
             is_open = ")" not in names and ("(" in names or is_open)
-        found.update(_DEFINED.findall(line))
-    return found
+        bound.update(_DEFINED.findall(line))
+    return bound

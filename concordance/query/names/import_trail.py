@@ -69,9 +69,9 @@ class TrailFinder:
             )
             for variable, row in enumerate(rows):
                 if row == (0, word):
-                    found = self._of_variable(file, variable, depth)
-                    if found:
-                        return found
+                    trail = self._of_variable(file, variable, depth)
+                    if trail:
+                        return trail
         return self._stars(file, name, depth)
 
     def _arrived(self, target: int, hops: tuple[Hop, ...] = ()) -> ImportTrail | None:
@@ -81,15 +81,15 @@ class TrailFinder:
         """Follow a variable: it is a symbol itself, or another name for a value bound to it."""
         flow = file.flow
         symbol = unpack_column(flow.variable_symbol)[variable]
-        found = self._arrived(file.ids.id_at(symbol - 1)) if symbol else None
-        if found:
-            return found
+        trail = self._arrived(file.ids.id_at(symbol - 1)) if symbol else None
+        if trail:
+            return trail
         alias = self._line(file, symbol - 1) if symbol else ()
         values = unpack_column(flow.bound_value)
         for row in _rows_of(unpack_column(flow.bound_variable), variable):
-            found = self.of_expression(file, values[row], depth)
-            if found:
-                return ImportTrail(found.target, alias + found.hops)
+            trail = self.of_expression(file, values[row], depth)
+            if trail:
+                return ImportTrail(trail.target, alias + trail.hops)
         return None
 
     def _line(self, file: OpenFile, symbol: int) -> tuple[Hop, ...]:
@@ -106,8 +106,8 @@ class TrailFinder:
         owner = self.index.facts.place(claims[0].target)
         if owner is None or owner.place >= 0:
             return self._arrived(self.goal, hops)
-        found = self.of_name(owner.path, name, depth)
-        return ImportTrail(found.target, hops + found.hops) if found else None
+        trail = self.of_name(owner.path, name, depth)
+        return ImportTrail(trail.target, hops + trail.hops) if trail else None
 
     def _follow_import(self, file: OpenFile, number: int, depth: int) -> ImportTrail | None:
         """Follow an import."""
@@ -115,9 +115,9 @@ class TrailFinder:
         hop = ((file.path, row.line),)
         for path in target.paths if target is not None else ():
             if row.name:
-                found = self.of_name(path, row.name, depth)
-                if found:
-                    return ImportTrail(found.target, hop + found.hops)
+                trail = self.of_name(path, row.name, depth)
+                if trail:
+                    return ImportTrail(trail.target, hop + trail.hops)
             else:
                 return self._arrived(self.index.facts.id(path), hop)
         return self._arrived(named, hop)
@@ -127,9 +127,9 @@ class TrailFinder:
         for row, target in file.import_targets:
             if row.name == "*" and target is not None:
                 for path in target.paths:
-                    found = self.of_name(path, name, depth + 1)
-                    if found:
-                        return ImportTrail(found.target, ((file.path, row.line), *found.hops))
+                    trail = self.of_name(path, name, depth + 1)
+                    if trail:
+                        return ImportTrail(trail.target, ((file.path, row.line), *trail.hops))
         return None
 
 

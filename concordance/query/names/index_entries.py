@@ -35,12 +35,12 @@ class EntryWriter:
         for identity in entry.ids:
             kinds.setdefault(census.kind_of(identity), {}).setdefault(path_of(identity), []).append(identity)
         if len(kinds) == 1 and len(entry.ids) == 1 and not entry.files:
-            ((kind, found),) = kinds.items()
-            (path,) = found
+            ((kind, usage),) = kinds.items()
+            (path,) = usage
             if kind not in TYPE_KINDS:
-                return Item([Mono(entry.name), f" {kind}: ", *self._files(kind, found)])
+                return Item([Mono(entry.name), f" {kind}: ", *self._files(kind, usage)])
             name = Ref(To.SYMBOL, path, self.index.keys[entry.ids[0]], entry.name)
-            return Item([name, f" {kind}: ", Mono(self._label(path, found))])
+            return Item([name, f" {kind}: ", Mono(self._label(path, usage))])
         pieces: list[Piece] = [Mono(entry.name) if kinds else Strong(entry.name)]
         if entry.stands_for:
             pieces.append(f" ({entry.stands_for})")

@@ -36,21 +36,21 @@ class MentionedNames:
     @cached_property
     def _qualified(self) -> dict[str, int]:
         """The definitions inside of others, by qualified name; the first of several."""
-        found: dict[str, int] = {}
+        symbols: dict[str, int] = {}
         for place, symbol in enumerate(self.about.symbols):
             if symbol.parent >= 0:
-                found.setdefault(".".join(split_key(symbol.key)), place)
-        return found
+                symbols.setdefault(".".join(split_key(symbol.key)), place)
+        return symbols
 
     @cached_property
     def _top_level(self) -> dict[str, int]:
         """The file's definitions that are inside of no class or function, by name; the first of several."""
-        found: dict[str, int] = {}
+        symbols: dict[str, int] = {}
         has_prototypes = language_of(self.about.file.language).has_prototypes
         for place, symbol in enumerate(self.about.symbols):
-            if symbol.name not in found and _is_top_level(self.about.symbols, place, has_prototypes):
-                found[symbol.name] = place
-        return found
+            if symbol.name not in symbols and _is_top_level(self.about.symbols, place, has_prototypes):
+                symbols[symbol.name] = place
+        return symbols
 
     @cached_property
     def _by_key(self) -> dict[str, int]:
@@ -59,22 +59,22 @@ class MentionedNames:
     @cached_property
     def _members_by_name(self) -> dict[tuple[str, str], int]:
         """What each definition contains, by its key and by name; methods in Go are written outside of their type."""
-        found: dict[tuple[str, str], int] = {}
+        members: dict[tuple[str, str], int] = {}
         for place, symbol in enumerate(self.about.symbols):
-            found.setdefault((symbol.key.rpartition(".")[0], symbol.name), place)
-        return found
+            members.setdefault((symbol.key.rpartition(".")[0], symbol.name), place)
+        return members
 
     @cached_property
     def _used_by_name(self) -> dict[str, list[int]]:
         """What the file uses of others, by name."""
-        found: dict[str, list[int]] = {}
+        symbols: dict[str, list[int]] = {}
         for inside in self.about.uses.values():
             for use in inside.values():
                 if use.trust >= Trust.VIA_IMPORT and not self.about.is_own(use.id):
-                    ids = found.setdefault(self.last(use.id), [])
+                    ids = symbols.setdefault(self.last(use.id), [])
                     if use.id not in ids:
                         ids.append(use.id)
-        return found
+        return symbols
 
     def last(self, identity: int) -> str:
         """Return the last part of a symbol's name; "" for a file."""
@@ -91,8 +91,8 @@ class MentionedNames:
             return None
         parts = bare.split(".")
         if len(parts) == 1:
-            found = self._of_bare_name(bare, documented)
-            return None if found is None else found._replace(label=name)
+            ref = self._of_bare_name(bare, documented)
+            return None if ref is None else ref._replace(label=name)
         place = self._qualified.get(bare, self._qualified.get(".".join(parts[-2:])))
         if place is not None:
             return self.about.own(place, name)

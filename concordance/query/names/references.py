@@ -57,14 +57,14 @@ def uses_of(index: Index, symbols: Collection[SymbolPlace], least: int, page: An
             total += times
             continue
         file = index.open_file(path)
-        found = uses_in_file(file, targets, least)
-        total += len(found)
+        uses = uses_in_file(file, targets, least)
+        total += len(uses)
         if number < skipped or (cursor and len(rows) == page.limit):
             continue
         first = begun if number == skipped else 0
         room = page.limit - len(rows)
-        rows += [Reference(file, place, claim) for place, claim in list(found.items())[first : first + room]]
-        if len(found) > first + room:
+        rows += [Reference(file, place, claim) for place, claim in list(uses.items())[first : first + room]]
+        if len(uses) > first + room:
             cursor = f"{number}.{first + room}"
     return ReferencePage(rows, total, cursor)
 

@@ -67,12 +67,12 @@ def resolve_symbols(index: Index, question: str) -> list[SymbolPlace]:
     Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
     """
     resolved = resolve_question(index, question)
-    found = [resolution.place for resolution in resolved.resolutions if resolution.place.id and resolution.best]
-    if not found:
+    places = [resolution.place for resolution in resolved.resolutions if resolution.place.id and resolution.best]
+    if not places:
         raise UnknownName(
             resolved.note or f"{question} is a variable inside a function", "Give the name of a definition"
         )
-    return found
+    return places
 
 
 def resolve_subject(index: Index, question: str) -> File | list[SymbolPlace]:
@@ -121,8 +121,8 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
         raise _unknown(index, question)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
-    found = [_resolution(match, full, all_)._replace(best=match.group == best) for match in matches]
-    return ResolvedQuestion(_by_role(index, question, found))
+    resolutions = [_resolution(match, full, all_)._replace(best=match.group == best) for match in matches]
+    return ResolvedQuestion(_by_role(index, question, resolutions))
 
 
 def _begun_at(index: Index, question: str) -> list[SymbolPlace]:
@@ -134,24 +134,24 @@ def _begun_at(index: Index, question: str) -> list[SymbolPlace]:
         path = index.file(line["path"]).path
     except UnknownPath:
         return []
-    found = [place for place in index.facts.symbols_in(path) if place.line == int(line["line"])]
-    keys = {place.key for place in found}
-    return [place for place in found if place.parent_key not in keys]
+    places = [place for place in index.facts.symbols_in(path) if place.line == int(line["line"])]
+    keys = {place.key for place in places}
+    return [place for place in places if place.parent_key not in keys]
 
 
-def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resolution]:
+def _by_role(index: Index, question: str, resolutions: list[Resolution]) -> list[Resolution]:
     """Sort resolutions by their roles, and add declarations, if the name means something that is not a symbol."""
     roles: dict[int, DefinitionRole] = {}
     for kind in plugins.load_defining(ENTITIES, "definitions"):
         roles |= kind.definition_roles(index, question)
-    known = {resolution.place.id for resolution in found}
+    known = {resolution.place.id for resolution in resolutions}
     more = (
         [resolution for resolution in _of_entities(index, question) if resolution.place.id not in known]
         if roles
         else []
     )
     return sorted(
-        (*found, *more),
+        (*resolutions, *more),
         key=lambda resolution: (not resolution.best, roles.get(resolution.place.id, DefinitionRole.OTHER)),
     )
 
@@ -189,8 +189,12 @@ def _by_id(index: Index, question: str) -> list[Resolution]:
             hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}"
         raise UnknownName(f"{path} has no definition of {key}", hint)
     ids = index.facts.ids(path)
-    found = index.facts.places(ids.id_at(place) for place in places)
-    return [Resolution(found[ids.id_at(place)], Trust.EXACT, "id") for place in places if ids.id_at(place) in found]
+    places_by_id = index.facts.places(ids.id_at(place) for place in places)
+    return [
+        Resolution(places_by_id[ids.id_at(place)], Trust.EXACT, "id")
+        for place in places
+        if ids.id_at(place) in places_by_id
+    ]
 
 
 # --- by name
@@ -255,17 +259,17 @@ def _is_declared(place: SymbolPlace) -> bool:
 
 def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     """Return symbols whose qualified name, with or without the module of their file, ends with these parts."""
-    heads, found = parts[:-1], []
+    heads, matches = parts[:-1], []
     named = index.facts.symbols_named(parts[-1])
     # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
     for place in named or index.facts.symbols_named_by_macro(parts[-1]):
         parent_names = split_key(place.parent_key)
         before = heads[: len(heads) - len(parent_names)]
         if parent_names[-len(heads) :] == heads:
-            found.append(_Match(place, 0 if parent_names == heads else 1))
+            matches.append(_Match(place, 0 if parent_names == heads else 1))
         elif heads[len(before) :] == parent_names and _ends(_module_of(place.path), before):
-            found.append(_Match(place, 0))
-    return found
+            matches.append(_Match(place, 0))
+    return matches
 
 
 def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
@@ -273,13 +277,13 @@ def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) ->
     places: dict[int, SymbolPlace] = {}
     for path, names in public_names(index).matching(parts):
         inside = index.facts.symbols_in(path)
-        found = [place for place in inside if split_key(place.key) == names]  # all overloads
-        if not found and len(names) > 1:
+        exported = [place for place in inside if split_key(place.key) == names]  # all overloads
+        if not exported and len(names) > 1:
             inherited = next((place for place in inside if split_key(place.key) == names[:1]), None)
             for name in names[1:]:
                 inherited = _member(index, inherited, name, set()) if inherited is not None else None
-            found = [inherited] if inherited is not None else []
-        places.update((place.id, place) for place in found)
+            exported = [inherited] if inherited is not None else []
+        places.update((place.id, place) for place in exported)
     if not places:
         return matches
     ways = [match for match in matches if match.place.id in places and match.group == 0]
@@ -294,28 +298,28 @@ def _ends(parts: list[str], end: list[str]) -> bool:
 
 def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return files whose dotted module name ends with these parts, in languages with this separator, best first."""
-    found = []
+    matches = []
     for number in _by_last_part(index).get(parts[-1], ()) if parts else ():
         identity, path, language, category = index.file_rows[number]
         if separator_of(language) == separator and _ends(_module_of(path), parts):
             place = SymbolPlace(identity, "", "file", path, -1, 1, False, 1, True, "", language, category)
-            found.append(_Match(place, 0))
-    return _sort_matches(found)
+            matches.append(_Match(place, 0))
+    return _sort_matches(matches)
 
 
 def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return what modules export under a name, wherever it is defined."""
     for count in range(len(parts) - 1, 0, -1):
-        found = []
+        matches = []
         for module in _modules(index, parts[:count], separator)[:_MAX_MODULES]:
             way = TrailFinder(index).of_name(module.place.path, parts[count])
             place = index.facts.place(way.target) if way else None
             for name in parts[count + 1 :]:
                 place = _member(index, place, name, set()) if place is not None else None
             if place is not None and way is not None:
-                found.append(_Match(place, 0, way.hops))
-        if found:
-            return found
+                matches.append(_Match(place, 0, way.hops))
+        if matches:
+            return matches
     return []
 
 
@@ -337,9 +341,9 @@ def _member(index: Index, owner: SymbolPlace, name: str, seen: set[int]) -> Symb
         if (symbol, what) == (owner.place, SymbolRelation.BASE):
             for claim in file.linked_targets(value)[:1]:
                 base = index.facts.place(claim.target) if claim.target not in seen else None
-                found = _member(index, base, name, seen) if base is not None else None
-                if found is not None:
-                    return found
+                member = _member(index, base, name, seen) if base is not None else None
+                if member is not None:
+                    return member
     return None
 
 
@@ -347,19 +351,19 @@ def _inherited(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return the member that the best class of the name before it inherits: `Flask.route` is defined in a base."""
     for owner in _by_name(index, separator.join(parts[:-1])):
         if owner.place.kind in TYPE_KINDS:
-            found = _member(index, owner.place, parts[-1], set())
-            return [_Match(found, owner.group % 10)] if found is not None else []
+            member = _member(index, owner.place, parts[-1], set())
+            return [_Match(member, owner.group % 10)] if member is not None else []
     return []
 
 
 def _only_below(index: Index, parts: list[str]) -> list[_Match]:
     """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
-    heads, found = parts[:-1], []
+    heads, matches = parts[:-1], []
     for place in index.facts.symbols_named(parts[-1]):
         inside = [*_module_of(place.path), *split_key(place.parent_key)]
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
-            found.append(_Match(place, 2))
-    return found if _count(found) == 1 else []
+            matches.append(_Match(place, 2))
+    return matches if _count(matches) == 1 else []
 
 
 def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
@@ -465,12 +469,12 @@ def _module_of(path: str) -> list[str]:
 @shared_until(ANY_UPDATE)
 def _by_last_part(index: Index) -> dict[str, list[int]]:
     """Return the positions in `file_rows` of the files that are modules, by the last part of their dotted names."""
-    found: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
     for number, (_, path, language, _) in enumerate(index.file_rows):
         if language in _MODULAR:
             folder, _, name = path.rpartition("/")
             stem = name.partition(".")[0]
             last = folder.rpartition("/")[2] if stem in _FOLDER_FILES else stem
             if last:
-                found.setdefault(last, []).append(number)
-    return found
+                places.setdefault(last, []).append(number)
+    return places

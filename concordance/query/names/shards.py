@@ -44,10 +44,10 @@ def _sort_key(name: str) -> tuple[str, str]:
 
 def by_letter(sizes: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """Group names with their sizes by letter."""
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for name, size in sizes.items():
-        found.setdefault(letter_of(name), {})[name] = size
-    return found
+        counts.setdefault(letter_of(name), {})[name] = size
+    return counts
 
 
 class _SizedNames:
@@ -108,13 +108,13 @@ class _Part:
 
     def _largest(self) -> list[str]:
         """Return the largest prefixes to split off, each into a part of its own, until the rest fits on a page."""
-        total, found = self.total, []
+        total, largest = self.total, []
         for start in sorted(self.weights, key=lambda start: (-self.weights[start], start)):
             if total <= PAGE_BYTES or self.weights[start] < PAGE_BYTES // 10:
                 break
             total -= self.weights[start]
-            found.append(start)
-        return found
+            largest.append(start)
+        return largest
 
     @property
     def mark(self) -> int:
@@ -179,8 +179,8 @@ class Shards:
 
     def _gather(self) -> None:
         letters = sorted(self._letters, key=str.lower)
-        found = {part.name: part for letter in letters for part in self._letters[letter].parts()}
-        self._parts = {part: found[part] for part in sorted(found, key=_sort_key)}
+        parts = {part.name: part for letter in letters for part in self._letters[letter].parts()}
+        self._parts = {part: parts[part] for part in sorted(parts, key=_sort_key)}
         self.marks = {part: one.mark for part, one in self._parts.items()}
 
     @property

@@ -69,9 +69,9 @@ def bridge_page(index: Index, name: str) -> Ref | None:
 
 def listed_kinds(index: Index) -> list[tuple[str, str, str]]:
     """Return the kinds that the front page lists: the text of the link, its target, and what the pages are about."""
-    found = []
+    kinds = []
     for kind in kinds_with("LISTED"):
         if kind.subjects(index):
             text, about = kind.LISTED
-            found.append((text, kind.TO, about))
-    return found
+            kinds.append((text, kind.TO, about))
+    return kinds

@@ -76,11 +76,11 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 def _front(index: Index) -> list[Block]:
     root = folders(index).all[""]
     chapters = plan(index)
-    found: list[Block] = []
+    blocks: list[Block] = []
     words = readme_opening(index)
     if words is not None:
-        found += [Text([Ref(To.FILE, words.path), ":", words.cite()]), words.block()]
-    found.append(
+        blocks += [Text([Ref(To.FILE, words.path), ":", words.cite()]), words.block()]
+    blocks.append(
         Text(
             [
                 f"{count_noun(len(chapters.ordered), 'chapter')} in {count_noun(len(chapters.parts), 'part')} "
@@ -89,13 +89,13 @@ def _front(index: Index) -> list[Block]:
             ]
         )
     )
-    found += _chapter_diagram(index)
-    found.append(Heading(2, ["Contents"]))
+    blocks += _chapter_diagram(index)
+    blocks.append(Heading(2, ["Contents"]))
     number = 0
     for place, part in enumerate(chapters.parts, 1):
-        found.append(Heading(3, [f"Part {place}: ", Mono(part.title) if part.is_folder else part.title]))
+        blocks.append(Heading(3, [f"Part {place}: ", Mono(part.title) if part.is_folder else part.title]))
         if part.is_folder:
-            found.append(Text(as_sentence(describe_folder(index, part.title))))
+            blocks.append(Text(as_sentence(describe_folder(index, part.title))))
         items = []
         for chapter in part.chapters:
             number += 1
@@ -109,9 +109,9 @@ def _front(index: Index) -> list[Block]:
                     ]
                 )
             )
-        found.append(Items(items))
-    found += [Heading(2, ["Reference"]), _back_matter(index)]
-    return found
+        blocks.append(Items(items))
+    blocks += [Heading(2, ["Reference"]), _back_matter(index)]
+    return blocks
 
 
 def _back_matter(index: Index) -> Items:
@@ -171,7 +171,7 @@ def _chapter_diagram(index: Index) -> list[Block]:
 
 def _paths(index: Index) -> list[Block]:
     book_plan = plan(index)
-    found: list[Block] = [
+    blocks: list[Block] = [
         Text(
             [
                 f"Times assume one minute per {reading_paths.LINES_PER_MINUTE} lines of code or comment; "
@@ -187,14 +187,14 @@ def _paths(index: Index) -> list[Block]:
             of = count_noun(whole.instances, "documented type")
             which += f", and {of} with a single instance that several chapters use"
         words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
-        found += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, whole.steps)]
+        blocks += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, whole.steps)]
     for part in book_plan.parts:
-        found.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
+        blocks.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
         for chapter in part.chapters:
             way = reading_paths.chapter_path(index, chapter, chapter_sections.chapter_ref(index, chapter))
             if way:
-                found += [Heading(3, [chapter_sections.label_of(index, chapter)]), *way]
-    return found
+                blocks += [Heading(3, [chapter_sections.label_of(index, chapter)]), *way]
+    return blocks
 
 
 def _glossary(index: Index) -> list[Block]:
@@ -202,7 +202,7 @@ def _glossary(index: Index) -> list[Block]:
     rows = glossary.glossary_entries(index)
     if not rows:
         return [Text(["No definitions of terms found in documents, acronyms and the most used classes."])]
-    found: list[Block] = [
+    blocks: list[Block] = [
         Text([f"{count_noun(len(rows), 'term')} of ", title_of(index), ", each in the words of the cited file."])
     ]
     letter, items = "", list[Item]()
@@ -210,11 +210,11 @@ def _glossary(index: Index) -> list[Block]:
         first = entry.term[0].upper() if entry.term[0].isalpha() else "#"
         if first != letter:
             if items:
-                found.append(Items(items))
+                blocks.append(Items(items))
             letter, items = first, []
-            found.append(Heading(2, [letter if letter != "#" else "0–9 and symbols"]))
+            blocks.append(Heading(2, [letter if letter != "#" else "0–9 and symbols"]))
         items.append(Item([entry.ref or Strong(entry.term), ": ", *entry.words, ", ", glossary.source_link(entry)]))
-    return [*found, Items(items)]
+    return [*blocks, Items(items)]
 
 
 def _names(index: Index) -> list[Block]:
@@ -228,22 +228,22 @@ def _names(index: Index) -> list[Block]:
             names.setdefault(row.name, []).append((ref_of(index, row.id), chapter_sections.chapter_ref(index, chapter)))
     if not names:
         return [Text([f"No definition in {name_of(index)} was found that two files use."])]
-    found: list[Block] = []
+    blocks: list[Block] = []
     letter, items = "", list[Item]()
     for name in sorted(names, key=lambda name: (name.strip("_").lower(), name)):
         first = (name.strip("_") or name)[0].upper()
         first = first if first.isalpha() else "#"
         if first != letter:
             if items:
-                found.append(Items(items))
+                blocks.append(Items(items))
             letter, items = first, []
-            found.append(Heading(2, [letter if letter != "#" else "0–9 and symbols"]))
+            blocks.append(Heading(2, [letter if letter != "#" else "0–9 and symbols"]))
         pieces: list[Piece] = []
         for ref, chapter_link in names[name]:
             pieces += ([", "] if pieces else []) + [ref, " in ", chapter_link]
         items.append(Item(pieces))
     return [
-        *found,
+        *blocks,
         Items(items),
         Text([*join_in_sentence([Ref(To.LETTERS, "", "", "Every name", False)]), " is listed in the keywords."]),
     ]

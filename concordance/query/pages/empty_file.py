@@ -41,11 +41,11 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     for path in sorted(path for path, file in index.files.items() if is_empty(file)):
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder, []).append(Ref(To.FILE, path, "", name))
-    found: list[Block] = []
+    blocks: list[Block] = []
     if folders:
         items = [Item([folder_ref(folder), ": ", *join_with_commas(refs)]) for folder, refs in folders.items()]
         total = count_noun(sum(map(len, folders.values())), "empty file")
-        found += [Heading(2, ["Empty"]), Text([f"{total}, by folder."]), Items(items)]
+        blocks += [Heading(2, ["Empty"]), Text([f"{total}, by folder."]), Items(items)]
     groups = sorted(set(identical_files(index).values()))
     if groups:
         total = count_noun(sum(map(len, groups)), "file")
@@ -54,8 +54,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
             for paths in groups
         ]
         sentence = f"{total} in {count_noun(len(groups), 'group')}; the source is on the page of the first of each."
-        found += [Heading(2, ["Identical"]), Text([sentence]), Items(items)]
-    yield Page(Ref(TO, subject), ["Empty and Identical Files"], found)
+        blocks += [Heading(2, ["Identical"]), Text([sentence]), Items(items)]
+    yield Page(Ref(TO, subject), ["Empty and Identical Files"], blocks)
 
 
 def _link(path: str) -> Ref:

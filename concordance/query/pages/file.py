@@ -83,20 +83,20 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _blocks(model: FileModel, text: str | None, parts: range) -> list[Block]:
-    found: list[Block] = [*document_blocks(model), Heading(2, ["File Metadata"]), Items(list(_metadata(model)))]
-    found += notes_section(model.index, model.path)
+    blocks: list[Block] = [*document_blocks(model), Heading(2, ["File Metadata"]), Items(list(_metadata(model)))]
+    blocks += notes_section(model.index, model.path)
     by_section = sections(model)
     if is_empty(model.file):
-        return [*found, *_of_empty_file(model, by_section), Heading(2, ["Cross-References"]), _cross_references(model)]
+        return [*blocks, *_of_empty_file(model, by_section), Heading(2, ["Cross-References"]), _cross_references(model)]
     for title in titles():
         if title in by_section:
-            found += [Heading(2, [title]), *by_section[title]]
+            blocks += [Heading(2, [title]), *by_section[title]]
         if title == Section.PURPOSE.value:
-            found += [Heading(2, ["Original Source"]), *_source(model, text, parts)]
+            blocks += [Heading(2, ["Original Source"]), *_source(model, text, parts)]
         elif title == Section.OVERVIEW.value:
-            found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(model)]
-    found += [Heading(2, ["Cross-References"]), _cross_references(model)]
-    return found
+            blocks += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(model)]
+    blocks += [Heading(2, ["Cross-References"]), _cross_references(model)]
+    return blocks
 
 
 def _of_empty_file(model: FileModel, by_section: dict[str, list[Block]]) -> Iterator[Block]:
@@ -192,15 +192,15 @@ def _split_source(text: str, taken: int) -> list[str]:
     the file's page beside the text that takes `taken` characters."""
     if len(text) + taken <= LARGEST:
         return []
-    found, start = [], 0
+    parts, start = [], 0
     while start < len(text):
         end = start + LARGEST
         if end < len(text):
             line = text.rfind("\n", start, end) + 1
             end = line if line > start else end
-        found.append(text[start:end])
+        parts.append(text[start:end])
         start = end
-    return found
+    return parts
 
 
 _FENCES = {"": "text", "jupyter": "json", "batch": "bat"}  # for languages without a reader

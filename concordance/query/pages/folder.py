@@ -47,29 +47,29 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     tree = folders(index)
     folder = tree.all[subject]
     words = author_blocks(index, subject)
-    found: list[Block] = [Heading(2, ["Role"]), *words]
+    blocks: list[Block] = [Heading(2, ["Role"]), *words]
     provides = provision_sentence(index, subject) if not words else []
     if not words and not provides:
-        found.append(Text(as_sentence(describe_folder(index, subject))))
-    found += [*provides, *usage_sentences(index, subject, not provides)]
-    found += notes_section(index, subject)
-    found += [Heading(2, ["Contents Overview"]), Text([*totals_in_words(folder), "."])]
+        blocks.append(Text(as_sentence(describe_folder(index, subject))))
+    blocks += [*provides, *usage_sentences(index, subject, not provides)]
+    blocks += notes_section(index, subject)
+    blocks += [Heading(2, ["Contents Overview"]), Text([*totals_in_words(folder), "."])]
     if any(noun not in file_counts_in_words(folder) for noun in folder.nouns):
-        found.append(_kinds(folder.nouns.items()))
+        blocks.append(_kinds(folder.nouns.items()))
     if folder.folders:
-        found.append(folder_table(index, folder.folders))
-    found += [Heading(2, ["Key Concepts"]), *(_concepts(index, subject))]
-    found += [
+        blocks.append(folder_table(index, folder.folders))
+    blocks += [Heading(2, ["Key Concepts"]), *(_concepts(index, subject))]
+    blocks += [
         Heading(2, ["Architecture & Organization"]),
         *(dependency_diagram(index, folder) or [Text([_no_diagram(index, subject)])]),
     ]
-    found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text files found."])])]
-    found += [Heading(2, ["Working with This Folder"])]
-    found += maintenance_blocks(index, tree.with_subfolders(subject)) or [
+    blocks += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text files found."])])]
+    blocks += [Heading(2, ["Working with This Folder"])]
+    blocks += maintenance_blocks(index, tree.with_subfolders(subject)) or [
         Text(["No test, build file or owner was found for it."])
     ]
     page = Ref(To.FOLDER, subject)
-    return [*found, Heading(2, ["Cross-References"]), *cross_references(page, chapter_of(index, subject))]
+    return [*blocks, Heading(2, ["Cross-References"]), *cross_references(page, chapter_of(index, subject))]
 
 
 def _kinds(rows: object) -> Table:
@@ -79,9 +79,9 @@ def _kinds(rows: object) -> Table:
 
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
-    found = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).with_subfolders(subject))]
+    blocks = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).with_subfolders(subject))]
     searched = f"{file_counts_in_words(folder)} searched"
-    return found or [Text([f"No definition in it was found that two other files use ({searched})."])]
+    return blocks or [Text([f"No definition in it was found that two other files use ({searched})."])]
 
 
 def _no_diagram(index: Index, subject: str) -> str:

@@ -76,19 +76,19 @@ def _blocks(model: FileModel) -> list[Block]:
     concepts = file_keywords.concepts(
         model.facts.terms, model.index.census.files_per_term, model.index.census.file_count_band
     )
-    found: list[Block] = [Heading(2, ["File Information"]), _information(model), Heading(2, ["Keywords Extracted"])]
+    blocks: list[Block] = [Heading(2, ["File Information"]), _information(model), Heading(2, ["Keywords Extracted"])]
     if not (groups or imports or mentioned or concepts):
-        return [*found, Text([_no_keywords(model)])]
+        return [*blocks, Text([_no_keywords(model)])]
     for title, names in groups.items():
-        found += [Heading(3, [title]), _group(model, names, uses)]
+        blocks += [Heading(3, [title]), _group(model, names, uses)]
     if imports:
-        found += [Heading(3, [_imports_title(imports)]), Items([_import(row) for row in imports])]
+        blocks += [Heading(3, [_imports_title(imports)]), Items([_import(row) for row in imports])]
     if mentioned:
-        found += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(model, mentioned))]
+        blocks += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(model, mentioned))]
     if concepts:
-        found += [Heading(3, [file_keywords.CONCEPTS]), Items([_concept(term) for term in concepts])]
+        blocks += [Heading(3, [file_keywords.CONCEPTS]), Items([_concept(term) for term in concepts])]
     return [
-        *found,
+        *blocks,
         Heading(2, ["Keyword → Section Map"]),
         Items(list(_map(model, groups, imports, bool(mentioned), concepts))),
     ]
@@ -124,25 +124,25 @@ def _times(times: int) -> str:
 
 def _group(model: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> Items:
     """Return the names of one kind: first those outside of any type, then members, grouped by what they belong to."""
-    found: list[Item] = []
+    items: list[Item] = []
     members: dict[int, list[Item]] = {}
     for name, places in names:
         if len(places) == 1:
             owner = file_keywords.member_of(model, places[0])
-            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(model, name, places, uses))
+            (items if owner < 0 else members.setdefault(owner, [])).append(_definition(model, name, places, uses))
             continue
         inside: dict[int, list[int]] = {}
         for place in places:
             inside.setdefault(file_keywords.member_of(model, place), []).append(place)
         for owner, some in inside.items():
-            (found if owner < 0 else members.setdefault(owner, [])).append(_definition(model, name, some, uses))
+            (items if owner < 0 else members.setdefault(owner, [])).append(_definition(model, name, some, uses))
     owners = sorted((file_keywords.name_key(file_keywords.qualified_name(model, owner)), owner) for owner in members)
     for _, owner in owners:
         public = public_name(model.index, model.path, model.symbols[owner].key)
-        found.append(
+        items.append(
             Item([model.own(owner, public or file_keywords.qualified_name(model, owner))], [Items(members[owner])])
         )
-    return Items(found)
+    return Items(items)
 
 
 def _definition(model: FileModel, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
@@ -276,21 +276,21 @@ def _names_in(model: FileModel, title: str) -> list[str]:
     own, names = _own_names(model)
     if not own:
         return []
-    found: set[str] = set()
+    shown: set[str] = set()
     lines: set[int] = set()
     for piece in pieces_of(sections(model).get(title, [])):
         if type(piece) is Ref:
             if piece.to == To.SYMBOL and piece.path == model.path and piece.at in own:
-                found.add(own[piece.at])
+                shown.add(own[piece.at])
         elif type(piece) is Mono:
-            found.update(names & {str(piece)})
+            shown.update(names & {str(piece)})
         elif type(piece) is Line:
             if title in _REMARK_SECTIONS and piece.path == model.path:
                 lines.add(piece.first)
         elif type(piece) is str and "`" in piece:
-            found.update(names.intersection(_CODE_SPAN.findall(piece)))
-    found.update(_names_around(model, lines))
-    return sorted(found, key=lambda name: (name.lower(), name))
+            shown.update(names.intersection(_CODE_SPAN.findall(piece)))
+    shown.update(_names_around(model, lines))
+    return sorted(shown, key=lambda name: (name.lower(), name))
 
 
 def _names_around(model: FileModel, lines: set[int]) -> Iterator[str]:

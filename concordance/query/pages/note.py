@@ -57,8 +57,8 @@ _OTHER_NOTE = re.compile(r"\s*(?:NOTE|Note):?\s*\[[^\]]+\]\s*[:.]?\s*$|\s*\[(?:N
 
 def subjects(index: Index) -> list[str]:
     """Return "" for the list, and every note; nothing if there are neither notes nor references."""
-    found = list(notes_by_slug(index))
-    return ["", *found] if found or citations(index) else []
+    notes = list(notes_by_slug(index))
+    return ["", *notes] if notes or citations(index) else []
 
 
 def subject_named(index: Index, name: str) -> str:
@@ -88,14 +88,14 @@ def _list(index: Index) -> list[Block]:
         times = f"{len(_mentions(index, notes)):,}"
         rows.append([[Ref(TO, subject, "", title, False)], [Ref(To.FILE, path, "", path)], [times]])
     sentence = f"{count_noun(len(by_slug), 'note')}: comments with a title that other comments refer to."
-    found: list[Block] = [Text([sentence]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if by_slug else []
+    blocks: list[Block] = [Text([sentence]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if by_slug else []
     groups: dict[str, list[Item]] = {}
     for name, cites in citations(index).items():
         pieces = [piece for item in _places(index, cites, False) for piece in ["; ", *item.text]][1:]
         groups.setdefault(title_of_group(name), []).append(Item([Strong(name), ": ", *pieces], [], anchor_of(name)))
     for group, items in groups.items():
-        found += [Heading(2, [group]), Items(items)]
-    return found
+        blocks += [Heading(2, [group]), Items(items)]
+    return blocks
 
 
 def _mentions(index: Index, notes: Sequence[Bridge]) -> list[Bridge]:
@@ -145,7 +145,7 @@ def note_text(lines: Sequence[str], first: int) -> tuple[int, str]:
     mark = opening["mark"] or ""
     is_line_comment = mark.startswith(("#", "//", "--", ";", "%"))
     indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
-    found: list[str] = []
+    note: list[str] = []
     last = first
     for line in lines[first : first + _MAX_LINES]:
         closing = None
@@ -162,11 +162,11 @@ def note_text(lines: Sequence[str], first: int) -> tuple[int, str]:
         if _OTHER_NOTE.match(text):
             break
         last += 1
-        if found or not _UNDERLINE.fullmatch(text):
-            found.append(text)
+        if note or not _UNDERLINE.fullmatch(text):
+            note.append(text)
         if closing is not None:
             break
-    while found and not found[-1].strip():
-        found.pop()
+    while note and not note[-1].strip():
+        note.pop()
         last -= 1
-    return last, "\n".join(found).strip("\n")
+    return last, "\n".join(note).strip("\n")

@@ -90,15 +90,15 @@ def _count(index: Index) -> int:
 
 def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
     read = [file for file in files if not file.skip]
-    found: list[Block] = [Heading(2, ["Summary"]), Items(list(_summary(index, files, read)))]
-    found += [Heading(2, ["Files by Language"]), _languages(files)]
-    found += [Heading(2, ["Files by Category"]), _categories(files)]
-    found += [Heading(2, ["Files Not Read"]), *_skipped(files)]
-    found += [*_left_out(index), *_lost_notes(index)]
-    found += [Heading(2, ["Syntax Errors"]), *_errors(index)]
-    found += [Heading(2, ["Resolution of Names"]), *_links(index)]
-    found += [Heading(2, ["Resolution of Imports"]), *_imports(index)]
-    return [*found, Heading(2, ["Findings by Rule"]), *_findings(index)]
+    blocks: list[Block] = [Heading(2, ["Summary"]), Items(list(_summary(index, files, read)))]
+    blocks += [Heading(2, ["Files by Language"]), _languages(files)]
+    blocks += [Heading(2, ["Files by Category"]), _categories(files)]
+    blocks += [Heading(2, ["Files Not Read"]), *_skipped(files)]
+    blocks += [*_left_out(index), *_lost_notes(index)]
+    blocks += [Heading(2, ["Syntax Errors"]), *_errors(index)]
+    blocks += [Heading(2, ["Resolution of Names"]), *_links(index)]
+    blocks += [Heading(2, ["Resolution of Imports"]), *_imports(index)]
+    return [*blocks, Heading(2, ["Findings by Rule"]), *_findings(index)]
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
@@ -238,11 +238,11 @@ def _imports(index: Index) -> list[Block]:
 
 
 def _findings(index: Index) -> list[Block]:
-    known, found = rules(), findings_by_rule(index)
+    known, findings = rules(), findings_by_rule(index)
     rows: list[list[Pieces]] = [
         [[Ref(To.RULE, name, "", name)], [f"{known[name].category}"], [f"{known[name].severity}"],
-         [f"{sum(found[name].values()):,}"], [f"{len(found[name]):,}"]]
-        for name in known if name in found
+         [f"{sum(findings[name].values()):,}"], [f"{len(findings[name]):,}"]]
+        for name in known if name in findings
     ]  # fmt: skip
     tried = len({rule.id for language in index.counts for rule in active_rules(index).checked(language)})
     head = f"{count_noun(tried, 'rule')} checked; {tried - len(rows):,} of them found nothing."
@@ -271,14 +271,14 @@ class ResolutionRates(NamedTuple):
 def resolution_rates(index: Index) -> ResolutionRates:
     """Return how many names and imports of the repository were resolved, by language."""
     languages = {row[1]: row[2] for row in index.file_rows}
-    found = ResolutionRates(defaultdict(Counter), defaultdict(Counter))
+    rates = ResolutionRates(defaultdict(Counter), defaultdict(Counter))
     for path, row in index.summaries.of("rates", sorted(languages), partial(_file_rates, index)).items():
-        for totals, counted in zip(found, row, strict=True):
+        for totals, counted in zip(rates, row, strict=True):
             if counted:
                 total = totals[languages[path]]
                 for what, times in counted:
                     total[what] += times
-    return found
+    return rates
 
 
 def _file_rates(index: Index, path: str) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:

@@ -78,13 +78,13 @@ def _blocks(index: Index, rule: Rule) -> list[Block]:
         ),
         Item([Strong("Found by"), f": {rule.tool}", "" if rule.tests else ", outside tests and benchmarks"]),
     ]
-    found: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(parse_code_spans(rule.why))]
+    blocks: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(parse_code_spans(rule.why))]
     if rule.bad:
-        found += [Heading(2, ["Example"]), Text(["What it finds:"]), Code(rule.bad.rstrip("\n") + "\n", fence)]
+        blocks += [Heading(2, ["Example"]), Text(["What it finds:"]), Code(rule.bad.rstrip("\n") + "\n", fence)]
         if rule.good:
-            found += [Text(["What to write instead:"]), Code(rule.good.rstrip("\n") + "\n", fence)]
-    found += [Heading(2, ["Where It Was Found"]), *_places(index, rule)]
-    return [*found, Heading(2, ["Cross-References"]), Items([Item([Ref(To.RULE, "", "", "All rules", False)])])]
+            blocks += [Text(["What to write instead:"]), Code(rule.good.rstrip("\n") + "\n", fence)]
+    blocks += [Heading(2, ["Where It Was Found"]), *_places(index, rule)]
+    return [*blocks, Heading(2, ["Cross-References"]), Items([Item([Ref(To.RULE, "", "", "All rules", False)])])]
 
 
 def _places(index: Index, rule: Rule) -> list[Block]:

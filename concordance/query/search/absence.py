@@ -50,10 +50,10 @@ def not_analysed(file: File) -> str:
 
 def unread_languages(index: Index) -> str:
     """Return a clause on the languages of the repository that are not analysed, by number of files; "" if none are."""
-    found = sorted((-count, language_of(name).title) for name, count in index.counts.items() if not is_analysed(name))
-    if not found:
+    counts = sorted((-count, language_of(name).title) for name, count in index.counts.items() if not is_analysed(name))
+    if not counts:
         return ""
-    titles = [title for _, title in found]
+    titles = [title for _, title in counts]
     listed = "".join(map(str, join_in_sentence(list(titles[:_MAX_FILES]))))
     more = f" and {count_noun(len(titles) - _MAX_FILES, 'other language')}" if len(titles) > _MAX_FILES else ""
     return f"{listed}{more} {'is' if len(titles) == 1 else 'are'} recognised but not analysed"
@@ -104,16 +104,16 @@ def _declaring_headers(model: FileModel) -> list[str]:
     """Return the files that declare what a file defines; a name with several overloads counts if one file has them."""
     index = model.index
     defined = (other for place, other in model.counterparts.items() if not model.symbols[place].declaration)
-    found = set(map(index.path_of, defined))
-    if found or not language_of(model.file.language).has_prototypes:
-        return sorted(found)
+    paths = set(map(index.path_of, defined))
+    if paths or not language_of(model.file.language).has_prototypes:
+        return sorted(paths)
     included = {path for _, target, _ in model.imports if target is not None for path in target.paths}
     for symbol in model.symbols:
         if symbol.kind == Kind.FUNCTION and symbol.public and not symbol.declaration and symbol.key != "main":
             key = symbol.key.partition("+")[0]
             declaring = {index.path_of(other) for other in index.namesakes(key, True)} - {model.path}
-            found |= declaring if len(declaring) == 1 else declaring & included
-    return sorted(found)
+            paths |= declaring if len(declaring) == 1 else declaring & included
+    return sorted(paths)
 
 
 def _runs_with_its_package(model: FileModel) -> bool:

@@ -204,11 +204,11 @@ def _without_form(lines: Sequence[str]) -> Iterator[str]:
             machine = _DESCRIBES_MACHINE.match(line) is not None and len(_WORD.findall(text)) < _SENTENCE
             heading = "" if answered else heading
         after_blank, fenced = not text, fenced ^ text.startswith(("```", "~~~"))
-        found = None if fenced else _HEADING.match(line)
-        if found is not None:
+        match = None if fenced else _HEADING.match(line)
+        if match is not None:
             if heading and not machine:
                 yield heading
-            machine, answered, heading = bool(_MACHINE.fullmatch((found[1] or found[2]).strip(" *:_#"))), False, line
+            machine, answered, heading = bool(_MACHINE.fullmatch((match[1] or match[2]).strip(" *:_#"))), False, line
         elif text in _UNANSWERED:
             heading = ""
         elif not machine:
@@ -216,7 +216,7 @@ def _without_form(lines: Sequence[str]) -> Iterator[str]:
                 yield heading
                 heading = ""
             yield line
-        answered = answered or (found is None and bool(text))
+        answered = answered or (match is None and bool(text))
     if heading and not machine:
         yield heading
 
@@ -224,12 +224,12 @@ def _without_form(lines: Sequence[str]) -> Iterator[str]:
 def _patched_lines(text: str) -> Iterator[tuple[str, int]]:
     """Yield where a patch in the report changes files: what its author thinks is at fault."""
     path = ""
-    for found in _PATCHED.finditer(text):
-        if found[1]:
-            path = found[1]
+    for match in _PATCHED.finditer(text):
+        if match[1]:
+            path = match[1]
         elif path:
-            context = min(_PATCH_CONTEXT, int(found[3] or 1) - 1)
-            yield path, int(found[2]) + max(0, context)
+            context = min(_PATCH_CONTEXT, int(match[3] or 1) - 1)
+            yield path, int(match[2]) + max(0, context)
 
 
 # --- traces
@@ -251,15 +251,15 @@ def _split_traces(lines: list[str]) -> tuple[list[list[StackFrame]], list[str], 
                 traces[-1][-1] = traces[-1][-1]._replace(line=int(excerpt[2]))
             last = number
             continue
-        found = _frame(line, lines[number - 1] if number else "")
-        in_notebook = found is not None and _NOTEBOOK.match(line) is not None
-        if found is None:
+        parsed = _frame(line, lines[number - 1] if number else "")
+        in_notebook = parsed is not None and _NOTEBOOK.match(line) is not None
+        if parsed is None:
             is_echo = number == last + 1 and inner_last[-1] and _ECHO.match(line)
             (echoed if is_echo else plain).append(line)
             if is_echo:
                 traces[-1][-1] = traces[-1][-1]._replace(source=line.strip(" \t>|"))
             continue
-        frame, is_inner_last = found
+        frame, is_inner_last = parsed
         if number - last > _GAP or inner_last[-1] != is_inner_last:
             traces.append([])
             inner_last.append(is_inner_last)
@@ -271,24 +271,24 @@ def _split_traces(lines: list[str]) -> tuple[list[list[StackFrame]], list[str], 
 def _frame(line: str, before: str) -> tuple[StackFrame, bool] | None:
     """Return the frame on a line, and True if its language prints the innermost frame last."""
     for pattern in (_PYTHON, _PYTEST):
-        if found := pattern.match(line):
-            return StackFrame(_slashes(found[1]), int(found[2]), found[3] or ""), True
-    if found := _NOTEBOOK.match(line):
-        return StackFrame(_slashes(found[1]), int(found[2] or 0), found[3].rpartition(".")[2]), True
-    if found := _JAVA.match(line):
-        package = found[1].rstrip(".").split(".")[:-1]
-        return StackFrame("/".join((*package, found[3])), int(found[4]), found[2]), False
-    if found := _ASSERTED.search(line):
-        return StackFrame(_slashes(found[1]), int(found[2]), SEPARATOR.split(found[3])[-1]), False
-    if found := _PANICKED.search(line):
-        return StackFrame(_slashes(found[1]), int(found[2]), ""), False
-    if found := _BARE.match(line):
-        return StackFrame("", 0, found[1] or found[2]), False
-    if found := _SCRIPT.match(line) or _DEBUGGER.match(line) or _VALGRIND.match(line):
-        function = SEPARATOR.split(found[1] or "")[-1] or _called_above(found[2], before.strip())
-        return StackFrame(_slashes(found[2]), int(found[3]), function), False
-    if found := _COMPILED.match(line):
-        return StackFrame(_slashes(found[1]), int(found[2]), _called_above(found[1], before.strip())), False
+        if match := pattern.match(line):
+            return StackFrame(_slashes(match[1]), int(match[2]), match[3] or ""), True
+    if match := _NOTEBOOK.match(line):
+        return StackFrame(_slashes(match[1]), int(match[2] or 0), match[3].rpartition(".")[2]), True
+    if match := _JAVA.match(line):
+        package = match[1].rstrip(".").split(".")[:-1]
+        return StackFrame("/".join((*package, match[3])), int(match[4]), match[2]), False
+    if match := _ASSERTED.search(line):
+        return StackFrame(_slashes(match[1]), int(match[2]), SEPARATOR.split(match[3])[-1]), False
+    if match := _PANICKED.search(line):
+        return StackFrame(_slashes(match[1]), int(match[2]), ""), False
+    if match := _BARE.match(line):
+        return StackFrame("", 0, match[1] or match[2]), False
+    if match := _SCRIPT.match(line) or _DEBUGGER.match(line) or _VALGRIND.match(line):
+        function = SEPARATOR.split(match[1] or "")[-1] or _called_above(match[2], before.strip())
+        return StackFrame(_slashes(match[2]), int(match[3]), function), False
+    if match := _COMPILED.match(line):
+        return StackFrame(_slashes(match[1]), int(match[2]), _called_above(match[1], before.strip())), False
     return None
 
 
@@ -321,8 +321,8 @@ def _failed_tests(lines: Iterable[str]) -> Iterator[str]:
     """Yield the tests that a run says have failed."""
     for line in lines:
         for pattern in _FAILED_TESTS:
-            if found := pattern.search(line):
-                yield f"{found[1]}.{found[2]}" if found[1] else found[2]
+            if match := pattern.search(line):
+                yield f"{match[1]}.{match[2]}" if match[1] else match[2]
                 break
 
 
@@ -348,8 +348,8 @@ def _names(prose: str, examples: str, example: ExampleCode) -> dict[str, float]:
             add(name, 1.0 if is_marked else IN_EXAMPLE)
     for name in _code_names(_SPAN.sub(" ", prose), all_words=False):
         add(name, 1.0)
-    for found in _NAMED_IN_ERROR.findall(f"{prose}\n{examples}"):
-        add(next(filter(None, found)), 1.0)
+    for match in _NAMED_IN_ERROR.findall(f"{prose}\n{examples}"):
+        add(next(filter(None, match)), 1.0)
     for name in _BLAMED.findall(f"{prose}\n{examples}"):
         add(name, BLAMED)
     for name in _code_names(examples, all_words=False):
@@ -377,15 +377,15 @@ def _code_names(text: str, all_words: bool) -> Iterator[str]:
 
 def _messages(lines: Iterable[str], prose: str) -> list[str]:
     """Return the lines that look like an error message, the most frequent ones of a long output once."""
-    found: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for line in lines:
         text = line.strip().removeprefix("INTERNALERROR>").strip()
         match = _MESSAGE.match(text) or _PYTEST_LINE.match(text)
         if match:
-            found.setdefault(match[1].strip())
+            messages.setdefault(match[1].strip())
     quoted = [match[1].strip() for match in _QUOTED.finditer(prose)] + _SPAN.findall(prose)
     quoted += ["".join(text) for text in _STRING.findall(_SPAN.sub(" ", prose))]
-    return list(dict.fromkeys((*found, *filter(_is_sentence, quoted))))
+    return list(dict.fromkeys((*messages, *filter(_is_sentence, quoted))))
 
 
 def _output(blocks: list[str]) -> list[str]:
@@ -396,11 +396,11 @@ def _output(blocks: list[str]) -> list[str]:
 
 def _literals(prose: str, examples: str) -> list[str]:
     """Return options, variables and quoted strings: text that must be in the code as it is written here."""
-    found: dict[str, None] = {}
+    literals: dict[str, None] = {}
     for text in (prose, examples):
         options = _OPTION.findall(text)
-        found.update(dict.fromkeys((*options, *(f"--{one[5:]}" for one in options if one.startswith("--no-")))))
-        found.update(dict.fromkeys(one or other for one, other in _VARIABLE.findall(text)))
+        literals.update(dict.fromkeys((*options, *(f"--{one[5:]}" for one in options if one.startswith("--no-")))))
+        literals.update(dict.fromkeys(one or other for one, other in _VARIABLE.findall(text)))
     for quoted in _STRING.findall(_SPAN.sub(" ", prose)):
-        found.setdefault("".join(quoted).strip())
-    return list(found)
+        literals.setdefault("".join(quoted).strip())
+    return list(literals)

@@ -44,22 +44,22 @@ def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> 
         return []
     asked = ranking.parse_question(question, folder, index.words)
     hits = ranking.rank_files(index.text_shards, asked, index.ranks, _MAX_FILES)
-    found = list(_in_files(index, [hit.path for hit in hits], text)) or list(
+    lines = list(_in_files(index, [hit.path for hit in hits], text)) or list(
         _in_files(index, _files_with_rows(index, asked), text)
     )
 
     def order(raised: RaisedMessage) -> tuple[float, int, str, int]:
         return -round(raised.share, 2), category_rank(index.category_of(raised.path)), raised.path, raised.end.line
 
-    best = max((raised.share for raised in found), default=0.0)
-    return sorted((raised for raised in found if raised.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
+    best = max((raised.share for raised in lines), default=0.0)
+    return sorted((raised for raised in lines if raised.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
 
 
 def _files_with_rows(index: Index, asked: ranking.SearchQuery) -> Iterator[str]:
     """Yield the files with a few words of a question in a row: common words rank many other files above them."""
     rows = zip(*(asked.words[n : n + _MAX_ROWS] for n in range(_ROW)), strict=False)
-    found = [ranking.files_with_words(index.text_shards, row, asked.folder) for row in rows]
-    yield from dict.fromkeys(path for paths in found if len(paths) <= _MAX_FILES for path in paths)
+    paths_by_row = [ranking.files_with_words(index.text_shards, row, asked.folder) for row in rows]
+    yield from dict.fromkeys(path for paths in paths_by_row if len(paths) <= _MAX_FILES for path in paths)
 
 
 def _in_files(index: Index, paths: Iterable[str], text: str) -> Iterator[RaisedMessage]:

@@ -80,6 +80,6 @@ def read_example(code: str) -> ExampleCode:
 
 def _imported_names(names: str) -> Iterator[tuple[str, str]]:
     for one in names.replace("\\", " ").split(","):
-        found = _AS.match(one.strip())
-        if found:
-            yield found[1], found[2] or ""
+        match = _AS.match(one.strip())
+        if match:
+            yield match[1], match[2] or ""

@@ -71,21 +71,21 @@ def find_results(index: Index, request: SearchRequest) -> Findings:
     unquoted = _QUOTED.sub(" ", request.question).split()
     if quoted and len(unquoted) <= 4:
         return Findings(_quoting(index, request, quoted))
-    found = _raising(index, request) if not request.kinds else []
-    found += _by_qualified_name(index, request)
-    found += _by_path(index, request)
-    corrected = "" if found else correct_spelling(index, request.question)
-    found += _by_words(
-        index, request._replace(question=corrected or request.question), {result.path for result in found}
+    results = _raising(index, request) if not request.kinds else []
+    results += _by_qualified_name(index, request)
+    results += _by_path(index, request)
+    corrected = "" if results else correct_spelling(index, request.question)
+    results += _by_words(
+        index, request._replace(question=corrected or request.question), {result.path for result in results}
     )
-    return Findings(_without_repetition(index, found, request.limit), corrected if found else "")
+    return Findings(_without_repetition(index, results, request.limit), corrected if results else "")
 
 
-def _without_repetition(index: Index, found: list[SearchResult], limit: int) -> list[SearchResult]:
+def _without_repetition(index: Index, results: list[SearchResult], limit: int) -> list[SearchResult]:
     """Return the first results with the lines they are on; a definition or file that was listed is not repeated."""
     kept: dict[tuple[str, str], SearchResult] = {}
     paths: set[str] = set()
-    for result in found:
+    for result in results:
         if len(kept) == limit:
             break
         if (result.path, result.symbol) in kept or (result.kind == FILE and result.path in paths):
@@ -112,13 +112,13 @@ def _with_line(index: Index, result: SearchResult) -> SearchResult:
 
 def _raising(index: Index, request: SearchRequest) -> list[SearchResult]:
     """Return the lines that raise the message in the question."""
-    found = []
+    results = []
     for raised in find_raising_lines(index, request.question, request.folder, request.limit):
         opened = index.open_file(raised.path)
         line = (opened.line(raised.end.line) or "").strip()[:MAX_LINE_LENGTH]
         spot = SearchResult(raised.path, raised.end.line, "", FILE, _RAISED + raised.share, line)
-        found.append(_with_symbol(index, opened, spot, request.kinds))
-    return found
+        results.append(_with_symbol(index, opened, spot, request.kinds))
+    return results
 
 
 # --- by name
@@ -164,12 +164,12 @@ def _by_path(index: Index, request: SearchRequest) -> Iterator[SearchResult]:
     def order(path: str) -> tuple[object, ...]:
         return category_rank(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
 
-    found = [path for path in files.get(last, ()) if f"/{path}".endswith(f"/{asked}") and request.covers(path)]
+    paths = [path for path in files.get(last, ()) if f"/{path}".endswith(f"/{asked}") and request.covers(path)]
     if request.has(FOLDER):
         ends = (path for path in folders.get(last, ()) if f"/{path}".endswith(f"/{asked}") and request.covers(path))
         for path in sorted(ends, key=lambda path: (path.count("/"), path)):
             yield SearchResult(path, 1, "", FOLDER, _IS_PATH, "")
-    for path in sorted(found, key=order) if request.has(FILE) else ():
+    for path in sorted(paths, key=order) if request.has(FILE) else ():
         yield SearchResult(path, 1, "", FILE, _IS_PATH, "")
 
 
@@ -279,11 +279,11 @@ def _by_words(index: Index, request: SearchRequest, listed: Container[str] = ())
         if row.kind == FILE and row.path in fits:
             opened = index.open_file(row.path)
             line, snippet = _best_line(index, opened, asked, fits[row.path])
-            found = row._replace(line=line, snippet=snippet)
+            result = row._replace(line=line, snippet=snippet)
             if row.path in by_text:
-                rows[place] = _with_symbol(index, opened, found, request.kinds)
+                rows[place] = _with_symbol(index, opened, result, request.kinds)
             elif len(asked.weight) > 1 and _fit(index, asked, snippet) >= sum(asked.weight.values()):
-                rows[place] = found  # a line with all words says more than the first one of a file that they name
+                rows[place] = result  # a line with all words says more than the first one of a file that they name
     return rows
 
 
@@ -344,13 +344,13 @@ def _with_symbol(index: Index, opened: OpenFile, result: SearchResult, kinds: fr
     if FILE in kinds:
         return result
     place = opened.symbol_at(result.line)
-    found = index.facts.place(opened.ids.id_at(place)) if place >= 0 else None
-    if found is None or found.kind not in FUNCTION_KINDS:  # perhaps a constant or a field, which has no scope
+    owner = index.facts.place(opened.ids.id_at(place)) if place >= 0 else None
+    if owner is None or owner.kind not in FUNCTION_KINDS:  # perhaps a constant or a field, which has no scope
         own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == result.line), place)
-        found = found if own == place else index.facts.place(opened.ids.id_at(own))
-    if found is None:
+        owner = owner if own == place else index.facts.place(opened.ids.id_at(own))
+    if owner is None:
         return result
-    return result._replace(symbol=full_name(found), kind=found.kind, called=display_name(index, found))
+    return result._replace(symbol=full_name(owner), kind=owner.kind, called=display_name(index, owner))
 
 
 def _of_kind(
@@ -358,7 +358,7 @@ def _of_kind(
 ) -> list[SearchResult]:
     """Return the best definition of the given kinds in each file, by its name and documentation."""
     whole = sum(query.weight.values()) or 1.0
-    found = []
+    results = []
     for hit in hits[:_OF_KIND]:
         opened = index.open_file(hit.path)
 
@@ -371,8 +371,10 @@ def _of_kind(
             name = qualified(best, separator_of(opened.file.language))
             score = hit.score * share**0.5
             shown = public_name(index, hit.path, best.key) or name
-            found.append(SearchResult(hit.path, best.line, name, best.kind, score, opened.line(best.line) or "", shown))
-    return sorted(found, key=lambda spot: (-spot.score, spot.path))
+            results.append(
+                SearchResult(hit.path, best.line, name, best.kind, score, opened.line(best.line) or "", shown)
+            )
+    return sorted(results, key=lambda spot: (-spot.score, spot.path))
 
 
 def _quoting(index: Index, request: SearchRequest, phrases: list[str]) -> list[SearchResult]:
@@ -382,18 +384,18 @@ def _quoting(index: Index, request: SearchRequest, phrases: list[str]) -> list[S
     scores = {hit.path: hit.score for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _QUOTES)}
     matching = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
     matching.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
-    found: list[SearchResult] = []
+    results: list[SearchResult] = []
     for path in matching:
         opened = index.open_file(path)
         lines = opened.lines() or []
         quotes = [_first_line(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
-        if all(quotes) and len(found) < request.limit:
+        if all(quotes) and len(results) < request.limit:
             spot = SearchResult(
                 path, quotes[0], "", FILE, scores.get(path, 0.0), lines[quotes[0] - 1].strip()[:MAX_LINE_LENGTH]
             )
             spot = _with_symbol(index, opened, spot, request.kinds)
-            found += [spot] if request.has(spot.kind) else []
-    return found
+            results += [spot] if request.has(spot.kind) else []
+    return results
 
 
 def _first_line(lines: list[str], phrase: str, starts: list[int]) -> int:

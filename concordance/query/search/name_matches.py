@@ -401,12 +401,12 @@ class _PathRow(NamedTuple):
 def _lower_paths(index: Index) -> list[_PathRow]:
     """Return every file and folder with its path in lower case."""
     folders: set[str] = set()
-    found = []
+    rows = []
     for path in index.categories:
         stem_, _, _ = path.rpartition(".") if "." in path.rpartition("/")[2][1:] else (path, "", "")
-        found.append(_PathRow(stem_.lower(), path, False))
+        rows.append(_PathRow(stem_.lower(), path, False))
         above = path.rpartition("/")[0]
         while above and above not in folders:
             folders.add(above)
             above = above.rpartition("/")[0]
-    return found + [_PathRow(folder.lower(), folder, True) for folder in sorted(folders)]
+    return rows + [_PathRow(folder.lower(), folder, True) for folder in sorted(folders)]

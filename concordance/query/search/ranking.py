@@ -81,16 +81,16 @@ class SearchQuery(NamedTuple):
 
 def parse_question(question: str, folder: str, words: WordNormalizer) -> SearchQuery:
     """Parse a question: each word once, later words weigh less, words about changes least."""
-    found = words.of(question).split()[:_WORDS]
+    normalised = words.of(question).split()[:_WORDS]
     first: dict[str, int] = {}
     times: dict[str, int] = {}
-    for place, word in enumerate(found):
+    for place, word in enumerate(normalised):
         first.setdefault(word, place)
         times[word] = times.get(word, 0) + 1
     fillers = _change_request_stems()
     weight = {w: n**0.5 * (_CHANGE_WEIGHT if w in fillers else 1.0) / (1 + first[w] / _DECAY) for w, n in times.items()}
     tests = bool(_TEST.search(folder)) or (bool(_TEST.search(question)) and len(question.split()) <= 8)
-    return SearchQuery(question, found, weight, folder, tests, is_asking(question))
+    return SearchQuery(question, normalised, weight, folder, tests, is_asking(question))
 
 
 def is_asking(question: str) -> bool:
@@ -110,8 +110,8 @@ def _change_request_stems() -> frozenset[str]:
 
 def rank_files(shards: list[IndexShard], question: SearchQuery, ranks: dict[str, float], limit: int) -> list[Hit]:
     """Return the files that fit, best first; `ranks` is the centrality of each file, from 0 to 1."""
-    found = [hit for shard in shards for hit in _Scorer(shard, question).hits(ranks, limit)]
-    return sorted(found, key=lambda hit: (-hit.score, hit.path))[:limit]
+    hits = [hit for shard in shards for hit in _Scorer(shard, question).hits(ranks, limit)]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.path))[:limit]
 
 
 def files_with_phrase(
@@ -124,11 +124,11 @@ def files_with_phrase(
 def files_with_words(shards: list[IndexShard], words: Iterable[str], folder: str = "") -> dict[str, list[int]]:
     """Return the files with some words of the index in a row, with the first lines of the passages."""
     row = tuple(words)
-    found: dict[str, list[int]] = {}
+    files: dict[str, list[int]] = {}
     for shard in shards:
         for piece in shard.pieces([FieldQuery("text", row, 1.0)] if row else [], folder, _QUOTES):
-            found.setdefault(shard.path(piece), []).append(piece.line)
-    return found
+            files.setdefault(shard.path(piece), []).append(piece.line)
+    return files
 
 
 def files_defining(shards: list[IndexShard], name: str, folder: str) -> list[str]:
@@ -163,13 +163,13 @@ class _Scorer:
             if place < len(_PASSAGE_WEIGHTS):
                 score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _PASSAGE_WEIGHTS[place] * piece.score
         coverage = self._phrase_coverage(triples)
-        found = []
+        hits = []
         for file in self.shard.files(self._about_files(), folder, max(_FILES, limit)):
             points = file.score + score.get(file.number, 0.0) + math.log(file.size + 200)
-            found.append((points * self._factor(file.purpose, coverage.get(file.number, 0.0)), file))
+            hits.append((points * self._factor(file.purpose, coverage.get(file.number, 0.0)), file))
         # Looking up paths is slow, so it is done only for files that centrality can still lift among the best.
-        least = sorted((points for points, _ in found), reverse=True)[:limit][-1:] or [0.0]
-        best = [(self.shard.path(file), points, file) for points, file in found if points * (1 + _CENTRAL) >= least[0]]
+        least = sorted((points for points, _ in hits), reverse=True)[:limit][-1:] or [0.0]
+        best = [(self.shard.path(file), points, file) for points, file in hits if points * (1 + _CENTRAL) >= least[0]]
         rows = ((path, points * (1 + _CENTRAL * ranks.get(path, 0.0)), file) for path, points, file in best)
         return [Hit(path, points, line.get(file.number, 0)) for path, points, file in rows]
 

@@ -110,17 +110,17 @@ class Neighbours:
     @cached_property
     def _stems(self) -> dict[str, list[int]]:
         """The files of each stem, in the order of paths."""
-        found: dict[str, list[int]] = {}
+        files: dict[str, list[int]] = {}
         for path in sorted(self._ids):
-            found.setdefault(stem_of(path), []).append(self._ids[path])
-        return found
+            files.setdefault(stem_of(path), []).append(self._ids[path])
+        return files
 
     @cached_property
     def _folders(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        files: dict[str, list[int]] = {}
         for identity, path in self.paths.items():
-            found.setdefault(path.rpartition("/")[0], []).append(identity)
-        return found
+            files.setdefault(path.rpartition("/")[0], []).append(identity)
+        return files
 
     def of(self, file: File, history: bool = True) -> list[RelatedFile]:
         """Return the files related to one, best first; files that changed together count only if `history` is True."""
@@ -153,8 +153,8 @@ class Neighbours:
 
     def _used_together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
-        found = self.users_of(me)  # ids depend on how the store was built, so paths decide
-        users = sorted(found, key=lambda file: (len(self._files_used(file)), self.paths[file]))[:_USERS]
+        all_users = self.users_of(me)  # ids depend on how the store was built, so paths decide
+        users = sorted(all_users, key=lambda file: (len(self._files_used(file)), self.paths[file]))[:_USERS]
         shared: Counter[int] = Counter()
         for user in users:
             shared.update(self._files_used(user))

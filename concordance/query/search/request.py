@@ -58,13 +58,13 @@ def parse_filters(text: str, kind: str, folder: str, limit: int) -> SearchReques
         return SearchRequest(text, frozenset(kinds), folder, limit)
     asked: list[str] = []
     at = 0
-    for found in _PREFIX.finditer(text):
-        asked.append(text[at : found.start()])
-        at = found.end()
-        if found[1] == "in":
-            folder = found[2].strip('"')
+    for match in _PREFIX.finditer(text):
+        asked.append(text[at : match.start()])
+        at = match.end()
+        if match[1] == "in":
+            folder = match[2].strip('"')
         else:
-            kinds |= PREFIXES[found[1]]
-            asked.append(found[2])
+            kinds |= PREFIXES[match[1]]
+            asked.append(match[2])
     asked.append(text[at:])
     return SearchRequest(" ".join("".join(asked).split()), frozenset(kinds), folder, limit)

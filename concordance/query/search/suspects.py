@@ -170,8 +170,8 @@ def _is_of_another_file(index: Index, path: str, frame: StackFrame) -> bool:
 
 def _only_function(index: Index, name: str) -> SymbolPlace | None:
     """Return the function of a name if only one file defines it."""
-    found = [one for one in index.facts.symbols_named(name) if one.kind in EXECUTABLE_KINDS and not one.declaration]
-    return found[0] if len({one.path for one in found}) == 1 else None
+    functions = [one for one in index.facts.symbols_named(name) if one.kind in EXECUTABLE_KINDS and not one.declaration]
+    return functions[0] if len({one.path for one in functions}) == 1 else None
 
 
 def _add_tests(index: Index, report: BugReport, evidence: _Evidence) -> None:
@@ -208,15 +208,15 @@ def _function_at(index: Index, path: str, line: int) -> SymbolPlace | None:
 
 def _add_paths(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for path in report.paths:
-        found = _matching_paths(index, path)
-        for one in found if len(found) <= _AMBIGUOUS else ():
-            evidence.add(one, _MENTIONED / len(found) * evidence.weights.of(one), f"mentioned: {path}")
+        paths = _matching_paths(index, path)
+        for one in paths if len(paths) <= _AMBIGUOUS else ():
+            evidence.add(one, _MENTIONED / len(paths) * evidence.weights.of(one), f"mentioned: {path}")
 
 
 def _add_lines(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for path, line in report.lines:
-        found = _matching_paths(index, path)
-        for one in found if len(found) == 1 else ():
+        paths = _matching_paths(index, path)
+        for one in paths if len(paths) == 1 else ():
             evidence.add_line(one, line, _MENTIONED * evidence.weights.of(one), f"mentioned: {path} line {line}")
 
 
@@ -257,18 +257,18 @@ def _definitions(evidence: _Evidence, report: BugReport, name: str) -> list[Symb
     """Return what a report's name may refer to: definitions of code in source, else anywhere."""
     index = evidence.index
     if _SEPARATOR.search(name):
-        found: list[SymbolPlace] = []
+        places: list[SymbolPlace] = []
         with suppress(UserError):
-            found = resolve_symbols(index, name)
+            places = resolve_symbols(index, name)
         *_, owner, last = _SEPARATOR.split(name)
-        if not found:
-            found = list(_inherited(index, owner, last))
-        if not found and not _is_foreign(evidence, report, _SEPARATOR.split(name)[0]):
-            found = [one for one in index.facts.symbols_named(last) if one.kind in FUNCTION_KINDS]
+        if not places:
+            places = list(_inherited(index, owner, last))
+        if not places and not _is_foreign(evidence, report, _SEPARATOR.split(name)[0]):
+            places = [one for one in index.facts.symbols_named(last) if one.kind in FUNCTION_KINDS]
     else:
-        found = index.facts.symbols_named(name)
-    found = [one for one in found if one.kind in _CODE and one.place >= 0]
-    return [one for one in found if evidence.weights.of(one.path) > _SOURCE] or found
+        places = index.facts.symbols_named(name)
+    places = [one for one in places if one.kind in _CODE and one.place >= 0]
+    return [one for one in places if evidence.weights.of(one.path) > _SOURCE] or places
 
 
 def _is_foreign(evidence: _Evidence, report: BugReport, package: str) -> bool:
@@ -286,14 +286,14 @@ def _inherited(index: Index, owner: str, name: str) -> Iterator[SymbolPlace]:
         above = index.facts.places(base for one in waiting for base in index.facts.bases_of(one.id))
         waiting = [one for one in above.values() if one.id not in seen]
         seen |= above.keys()
-        found = [
+        places = [
             one
             for base in waiting
             for one in index.facts.symbols_in(base.path)
             if one.parent_key == base.key and one.name == name
         ]
-        if found:
-            yield from found
+        if places:
+            yield from places
             return
 
 
@@ -315,14 +315,14 @@ def _add_messages(index: Index, report: BugReport, evidence: _Evidence) -> None:
 
 def _add_literals(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for literal in report.literals[:_MAX_LITERALS]:
-        found: dict[str, int] = {}
+        files: dict[str, int] = {}
         for path, starts in ranking.files_with_phrase(index.text_shards, literal, "", index.words).items():
             if path in index.categories and (line := _line_with(index, path, literal, starts)):
-                found[path] = line
-        source = {path: line for path, line in found.items() if evidence.weights.of(path) > _SOURCE}
-        found = source or found  # what no source contains may be in an example or a build file
-        for path, line in found.items() if len(found) <= _AMBIGUOUS else ():
-            share = _CONTAINS * (_IN_TITLE if literal in report.title else 1.0) / len(found)
+                files[path] = line
+        source = {path: line for path, line in files.items() if evidence.weights.of(path) > _SOURCE}
+        files = source or files  # what no source contains may be in an example or a build file
+        for path, line in files.items() if len(files) <= _AMBIGUOUS else ():
+            share = _CONTAINS * (_IN_TITLE if literal in report.title else 1.0) / len(files)
             weight = 1.0 if source else evidence.weights.of(path)
             evidence.add_line(path, line, share * weight, f"contains “{literal[:_QUOTE]}”")
 
@@ -336,15 +336,15 @@ def _add_printed(index: Index, line: str, evidence: _Evidence) -> None:
     """Find the strings that a printed line was made of: a few words in a row, with values between them."""
     words = index.words.of(_VALUE.sub(" ", line)).split()
     for row in zip(*(words[n:] for n in range(_ROW)), strict=False):
-        found = {
+        files = {
             path: starts[0]
             for path, starts in ranking.files_with_words(index.text_shards, row).items()
             if path in index.categories and evidence.weights.of(path) > _SOURCE
         }
-        for path, start in found.items() if len(found) <= _AMBIGUOUS else ():
+        for path, start in files.items() if len(files) <= _AMBIGUOUS else ():
             number = _best_line(index, path, start, set(row))
             quoted = (index.open_file(path).line(number) or "").strip()[:_QUOTE]
-            evidence.add_line(path, number, _CONTAINS / len(found), f"contains “{quoted}”")
+            evidence.add_line(path, number, _CONTAINS / len(files), f"contains “{quoted}”")
 
 
 def _best_line(index: Index, path: str, start: int, words: set[str]) -> int:
@@ -408,7 +408,7 @@ def _ranked(
     index: Index, report: BugReport, query: ranking.SearchQuery, evidence: _Evidence, limit: int
 ) -> list[Suspect]:
     paths = _best_paths(evidence)
-    found = [
+    certain = [
         Suspect(path, evidence.lines.get(path, (0.0, 1))[1], None, evidence.score(path), evidence.reasons_for(path))
         for path in paths[:limit]
     ]
@@ -427,7 +427,7 @@ def _ranked(
             score = evidence.score(one.place.path) * (1 - doubt)
             suspects.append(Suspect(one.place.path, one.place.line, one.place, score, reasons))
     suspects.sort(key=_order)
-    return sorted(found + suspects[:limit], key=_order)
+    return sorted(certain + suspects[:limit], key=_order)
 
 
 def _order(one: Suspect) -> tuple[float, str, bool, int]:
@@ -449,11 +449,11 @@ def _spellings(index: Index, report: BugReport) -> dict[str, str]:
     of a longer name."""
     split = [(text, index.words.of(text).split()) for text in dict.fromkeys(re.findall(r"\w+", report.words))]
     split.sort(key=lambda one: len(one[1]))
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for text, words in split:
         for word in words:
-            found.setdefault(word, text)
-    return found
+            spellings.setdefault(word, text)
+    return spellings
 
 
 class _Function(NamedTuple):

@@ -86,10 +86,10 @@ def _calls_in_order(model: FileModel, place: int) -> list[int]:
     offsets, starts = opened.columns[0], opened.starts
     first = bisect_left(offsets, starts[symbol.start_line - 1])
     last = bisect_left(offsets, starts[min(symbol.end_line, len(starts) - 1)])
-    found: dict[int, None] = {}
+    calls: dict[int, None] = {}
     for number in range(first, last):
         if opened.roles[number] == _CALL:
             target = model.best_targets.get(opened.expression(number))
             if target is not None and _is_step(model, place, target[0]):
-                found.setdefault(target[0])
-    return list(found)
+                calls.setdefault(target[0])
+    return list(calls)

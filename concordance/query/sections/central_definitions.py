@@ -51,7 +51,7 @@ def rank_definitions(model: FileModel) -> list[CentralDefinition]:
     if model.file.category == Category.TEST:  # code does not use its tests: these are coincidences of names
         users, source = {place: paths - source for place, paths in users.items()}, set()
     stem = _letters(model.path.rpartition("/")[2].partition(".")[0])
-    found: dict[str, CentralDefinition] = {}
+    definitions: dict[str, CentralDefinition] = {}
     for place in _top_level(model):
         symbol = model.symbols[place]
         files = len(users.get(place, ()))
@@ -59,11 +59,11 @@ def rank_definitions(model: FileModel) -> list[CentralDefinition]:
         is_through_members = files > len(users.get(place, set()) & direct.get(place, set()))
         row = CentralDefinition(place, files, is_through_members, is_private(model, place), plain)
         key = _NUMBER.sub("", symbol.key)
-        had = found.get(key)
+        had = definitions.get(key)
         if had is None or (had.files, not model.symbols[had.place].declaration) < (files, not symbol.declaration):
-            found[key] = row
-    for key, row in found.items():
-        found[key] = row._replace(place=implementation(model.symbols, row.place))
+            definitions[key] = row
+    for key, row in definitions.items():
+        definitions[key] = row._replace(place=implementation(model.symbols, row.place))
 
     def order(row: CentralDefinition) -> tuple[object, ...]:
         symbol = model.symbols[row.place]
@@ -79,7 +79,7 @@ def rank_definitions(model: FileModel) -> list[CentralDefinition]:
             -size,
         )
 
-    return sorted(found.values(), key=lambda row: (*order(row), row.place))
+    return sorted(definitions.values(), key=lambda row: (*order(row), row.place))
 
 
 def _is_value(symbol: Symbol) -> bool:
@@ -95,7 +95,7 @@ def _letters(name: str) -> str:
 
 def _top_level(model: FileModel) -> list[int]:
     """Return the places of the definitions at the top level or in namespaces, without forward declarations."""
-    found: list[int] = []
+    symbols: list[int] = []
     left, owners = model.children.get(-1, [])[::-1], _types_by_key(model)
     while left:
         place = left.pop()
@@ -103,8 +103,8 @@ def _top_level(model: FileModel) -> list[int]:
         if symbol.kind in _OPEN_KINDS:
             left += reversed(model.children.get(place, []))
         elif _is_listed(symbol) and symbol.key.rpartition(".")[0] not in owners:
-            found.append(place)
-    return found
+            symbols.append(place)
+    return symbols
 
 
 @memoised_in_object
@@ -157,7 +157,7 @@ def _files_by_definition(model: FileModel) -> tuple[dict[int, set[str]], dict[in
     use the definition itself. A file that only imports a definition, to re-export it for example, does not use it."""
     index = model.index
     users = {index.path_of_file(user) for user in index.neighbours.users_of(model.ids.file)}
-    found: dict[int, set[str]] = {}
+    files: dict[int, set[str]] = {}
     direct: dict[int, set[str]] = {}
     owners = _types_by_key(model)
     for place, uses in model.users.items():
@@ -176,10 +176,10 @@ def _files_by_definition(model: FileModel) -> tuple[dict[int, set[str]], dict[in
                 for use in uses
                 if use.trust >= least and use.roles != IMPORT and not model.is_own(use.id)
             }
-            found.setdefault(top, set()).update(paths & users)
+            files.setdefault(top, set()).update(paths & users)
             if top == place:
                 direct[top] = paths & users
-    return found, direct
+    return files, direct
 
 
 def explain(model: FileModel, place: int) -> list[Piece]:
@@ -212,7 +212,7 @@ def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
     ]  # fmt: skip
     inside.sort(key=lambda inner: (-len(model.users.get(inner, ())), inner))
     names = list({model.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     if symbol.bases:
         names_of_bases = [_ACCESS.sub("", base) for base in symbol.bases]
         left = len(names_of_bases) - _MAX_BASES
@@ -220,9 +220,9 @@ def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
         shown_bases += [f"{left} more"] if left > 1 else []
         all_implemented = count_implemented(symbol) == len(symbol.bases)
         verb = "implements" if all_implemented else language_of(model.file.language).base_verb
-        found += [f", {verb} ", *join_in_sentence(shown_bases)]
+        pieces += [f", {verb} ", *join_in_sentence(shown_bases)]
     if names:
         shown: list[Piece] = [model.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
         left = len(names) - len(shown)
-        found += [": ", *join_in_sentence([*shown, *([f"{left} more"] if left else [])])]
-    return found
+        pieces += [": ", *join_in_sentence([*shown, *([f"{left} more"] if left else [])])]
+    return pieces

@@ -32,22 +32,22 @@ def notes_by_slug(index: Index) -> dict[str, list[Bridge]]:
 @memoised(1)
 def _notes_of(index: Index, bridge: str) -> dict[str, list[Bridge]]:
     rows = [row for row in bridges_of(index).of_kind(bridge) if row.says == "explains"]
-    found: dict[str, list[Bridge]] = {}
+    notes: dict[str, list[Bridge]] = {}
     for row in sorted(rows, key=lambda row: (index.path_of(row.source), row.end)):
-        found.setdefault(slug(note_title(row)), []).append(row)
-    return dict(sorted(found.items()))
+        notes.setdefault(slug(note_title(row)), []).append(row)
+    return dict(sorted(notes.items()))
 
 
 def note_title(row: Bridge) -> str:
     """Return the title of a note."""
-    found = _NAME.fullmatch(row.name)
-    return found[1] if found is not None else row.name
+    match = _NAME.fullmatch(row.name)
+    return match[1] if match is not None else row.name
 
 
 def note_named(index: Index, name: str) -> str:
     """Return the slug of the note that the name of a bridge means; "" for none."""
-    found = _NAME.fullmatch(name)
-    return slug(found[1]) if found is not None and slug(found[1]) in notes_by_slug(index) else ""
+    match = _NAME.fullmatch(name)
+    return slug(match[1]) if match is not None and slug(match[1]) in notes_by_slug(index) else ""
 
 
 def slug(title: str) -> str:
@@ -65,10 +65,10 @@ def citations(index: Index) -> dict[str, list[Bridge]]:
 
 @memoised(1)
 def _citations_of(index: Index, bridge: str) -> dict[str, list[Bridge]]:
-    found: dict[str, list[Bridge]] = {}
+    citations: dict[str, list[Bridge]] = {}
     for row in bridges_of(index).of_kind(bridge):
-        found.setdefault(row.name, []).append(row)
-    return {name: found[name] for name in sorted(found, key=_order)}
+        citations.setdefault(row.name, []).append(row)
+    return {name: citations[name] for name in sorted(citations, key=_order)}
 
 
 def _kind(name: str) -> str:

@@ -90,14 +90,14 @@ def _methods_outside(index: Index, package: str) -> dict[str, list[tuple[str, in
     `package`: the language and the folder.
     """
     language, _, folder = package.partition(" ")
-    found: dict[str, list[tuple[str, int]]] = {}
+    methods: dict[str, list[tuple[str, int]]] = {}
     for path in folders(index).all[folder].files:
         if index.language_of(path) != language or index.category_of(path) == Category.TEST:
             continue
         for place, symbol in enumerate(outline(index, path).symbols):
             if symbol.kind == Kind.METHOD and symbol.parent < 0:
-                found.setdefault(symbol.key.rpartition(".")[0], []).append((path, place))
-    return found
+                methods.setdefault(symbol.key.rpartition(".")[0], []).append((path, place))
+    return methods
 
 
 def _member(model: FileModel, path: str, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
@@ -151,13 +151,13 @@ def bases(model: FileModel, place: int) -> Iterator[Block]:
 def subclass_blocks(model: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
     index, identity = model.index, model.ids.id_at(place)
-    found = sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)
-    if found:
+    subclasses = sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)
+    if subclasses:
         yield Heading(2, ["Subclasses"])
         below = _subclass_count(index, identity)
-        farther = f", and {below - len(found):,} more below them" if below > len(found) else ""
-        yield Text([f"{count_noun(len(found), 'class', 'classes')} directly{farther}."])
-        yield list_by_file(index, found)
+        farther = f", and {below - len(subclasses):,} more below them" if below > len(subclasses) else ""
+        yield Text([f"{count_noun(len(subclasses), 'class', 'classes')} directly{farther}."])
+        yield list_by_file(index, subclasses)
 
 
 def _bases(model: FileModel, place: int) -> Iterator[Block]:

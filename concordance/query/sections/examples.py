@@ -83,32 +83,32 @@ class ExampleSite(NamedTuple):
 def find_examples(index: Index, path: str) -> list[Example]:
     """Return a few real uses of a file's public names, starting with the names that are used most."""
     model = model_of(index, path)
-    found: list[Example] = []
+    examples: list[Example] = []
     left: dict[int, list[ExampleSite]] = {}
     for place in _symbols_by_use(model):
         own = _doc_example(model, place)
         if own is not None:
-            found.append(own)
+            examples.append(own)
         elif sites := _sites(model, place):
             left[place] = sites
-        if len(found) == _MAX_EXAMPLES or len(left) == _MAX_SYMBOLS:
+        if len(examples) == _MAX_EXAMPLES or len(left) == _MAX_SYMBOLS:
             break
-    for user, places in _choose(left, _MAX_EXAMPLES - len(found)).items():
-        if len(found) < _MAX_EXAMPLES:
-            found += _examples_in(model, index.open_file(user), places, _MAX_EXAMPLES - len(found))
-    order = {example.key: number for number, example in enumerate(found)}
-    return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
+    for user, places in _choose(left, _MAX_EXAMPLES - len(examples)).items():
+        if len(examples) < _MAX_EXAMPLES:
+            examples += _examples_in(model, index.open_file(user), places, _MAX_EXAMPLES - len(examples))
+    order = {example.key: number for number, example in enumerate(examples)}
+    return sorted(examples, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
 
 def find_examples_of(index: Index, path: str, place: int, limit: int) -> list[Example]:
     """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
     model = model_of(index, path)
     own = _doc_example(model, place)
-    found = [own] if own is not None else []
+    examples = [own] if own is not None else []
     for site in _sites(model, place)[: limit + 1]:
-        if len(found) < limit:
-            found += _examples_in(model, index.open_file(site.path), [place], 1)
-    return found
+        if len(examples) < limit:
+            examples += _examples_in(model, index.open_file(site.path), [place], 1)
+    return examples
 
 
 _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
@@ -138,7 +138,7 @@ def _sites(model: FileModel, place: int) -> list[ExampleSite]:
             sure = (Trust.EXACT - use.trust, int(not use.roles & CALL))
             if file not in best or sure < best[file]:
                 best[file] = sure
-    found = []
+    sites = []
     for file, (doubt, calls) in best.items():
         path = index.paths_by_id[file]
         language, category = index.language_of(path), index.category_of(path)
@@ -147,8 +147,8 @@ def _sites(model: FileModel, place: int) -> list[ExampleSite]:
             continue
         size = index.weight_of(path)
         foreign = language != model.file.language and category != Category.DOCUMENTATION
-        found.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
-    return sorted(found)[:8]
+        sites.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
+    return sorted(sites)[:8]
 
 
 def _kind_of(category: str, language: str) -> tuple[int, str] | None:
@@ -179,18 +179,18 @@ def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
 
 def _choose(sites: dict[int, list[ExampleSite]], limit: int) -> dict[str, list[int]]:
     """Choose the files to open, each with the symbols that it is to show: few files, each the best for its symbols."""
-    found: dict[str, list[int]] = {}
+    chosen: dict[str, list[int]] = {}
     wanted = list(sites)[: limit * 3]
     for place in wanted:
-        if sum(map(len, found.values())) >= limit * 2:
+        if sum(map(len, chosen.values())) >= limit * 2:
             break
         rows = sites[place]
-        known = next((site for site in rows if site.path in found and site.rank <= rows[0].rank), None)
-        if known is None and len(found) < _MAX_FILES:
+        known = next((site for site in rows if site.path in chosen and site.rank <= rows[0].rank), None)
+        if known is None and len(chosen) < _MAX_FILES:
             known = rows[0]
         if known is not None:
-            found.setdefault(known.path, []).append(place)
-    return found
+            chosen.setdefault(known.path, []).append(place)
+    return chosen
 
 
 def _doc_example(model: FileModel, place: int) -> Example | None:
@@ -265,15 +265,15 @@ def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tup
     row = file.row(place)
     while row.receiver >= 0:
         row = file.row(row.receiver)
-    found: Import | None = None
+    statement: Import | None = None
     for imported, target in file.import_targets:
         if _bound_name(imported) == row.name or (imported.form and target is not None and path in target.paths):
-            found = imported
+            statement = imported
             break
         if not imported.name and not imported.alias and imported.module.split(".")[0] == row.name:
-            found = found or imported
-    line = import_line(found, file.file.language, lines) if found is not None else ""
-    return ([line], (found.line,)) if found is not None and line else ([], ())
+            statement = statement or imported
+    line = import_line(statement, file.file.language, lines) if statement is not None else ""
+    return ([line], (statement.line,)) if statement is not None and line else ([], ())
 
 
 def _bound_name(imported: Import) -> str:

@@ -59,9 +59,9 @@ _FAMILY = {"lesser": "LGPL", "library": "LGPL", "affero": "AGPL"}
 def licence(model: FileModel) -> Licence | None:
     """Return the licence of a file; None if none is stated."""
     lines = model.lines
-    found = stated_licence("\n".join(lines[:200])[:_HEADER_LENGTH]) if lines else None
-    if found is not None:
-        return found
+    stated = stated_licence("\n".join(lines[:200])[:_HEADER_LENGTH]) if lines else None
+    if stated is not None:
+        return stated
     for folder in parent_folders(model.path):
         path = model.index.licences.get(folder)
         if path is not None:

@@ -91,11 +91,11 @@ def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     begin, end = _stretch(text, file, part, parts)
     spans = _headings(file, highlight.highlight_spans(text, file.file.language, begin, end))
     names = _Names(index, file)
-    found = list(names.between(begin, end))
-    found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
+    linked = list(names.between(begin, end))
+    linked = sorted([*linked, *(name for name in names.included(text, linked) if begin <= name[0] < end)])
     return Listing(
         path, part, parts, first, text[begin:end], "", clip_spans(spans, begin, end),
-        [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
+        [(start - begin, stop - begin, goal) for start, stop, goal in linked], names.goals,
         [remark for remark in _remarks(index, file, names) if first <= remark.line < first + PAGE_LINES],
         file.file.digest,
     )  # fmt: skip
@@ -200,12 +200,12 @@ class _Names:
     @cached_property
     def _symbols(self) -> dict[int, list[int]]:
         """The positions of the symbols whose names are at an offset."""
-        found: dict[int, list[int]] = {}
+        symbols: dict[int, list[int]] = {}
         starts = self.file.starts
         for place, symbol in enumerate(self.file.symbols):
             if symbol.line < len(starts):
-                found.setdefault(starts[symbol.line - 1] + symbol.col - 1, []).append(place)
-        return found
+                symbols.setdefault(starts[symbol.line - 1] + symbol.col - 1, []).append(place)
+        return symbols
 
     def _definition(self, start: int) -> int:
         known = self._of_definition.get(start)
@@ -217,9 +217,9 @@ class _Names:
         file, first = self.file, self.file.symbols[places[0]]
         if first.declaration:
             here = [self._own_place(place) for place in places]
-            found = self._best_first([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
-            if found[0].place.id != here[0].id:
-                return self._new(self._goal(found))
+            target = self._best_first([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
+            if target[0].place.id != here[0].id:
+                return self._new(self._goal(target))
         page = next((file.symbols[place] for place in places if place in self.paged), None)
         if page is not None:
             return self._new(LinkTarget(page.kind, file.path, page.line, page.key, own=True, page=True))
@@ -249,11 +249,11 @@ class _Names:
     @cached_property
     def _claims(self) -> dict[int, list[LinkedTarget]]:
         links = self.file.links
-        found: dict[int, list[LinkedTarget]] = {}
+        targets: dict[int, list[LinkedTarget]] = {}
         rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True)
         for use, target, trust, by in rows:
-            found.setdefault(use, []).append(LinkedTarget(target, Trust(trust), links.resolvers[by]))
-        return found
+            targets.setdefault(use, []).append(LinkedTarget(target, Trust(trust), links.resolvers[by]))
+        return targets
 
     @cached_property
     def _places(self) -> dict[int, SymbolPlace]:
@@ -262,13 +262,13 @@ class _Names:
         wanted = {claim.target for claims in self._claims.values() for claim in claims}
         files = {one for one in wanted if one in index.paths_by_id}
         own = {one for one in wanted - files if one in self.file.ids}
-        found = index.facts.places(wanted - files - own)
-        found.update((one, self._own_place(self.file.ids.place_of(one))) for one in own)
+        places = index.facts.places(wanted - files - own)
+        places.update((one, self._own_place(self.file.ids.place_of(one))) for one in own)
         for number in files:
             path = index.paths_by_id[number]
             language, category = index.language_of(path), index.category_of(path)
-            found[number] = SymbolPlace(number, "", "file", path, -1, 1, False, 1, True, "", language, category)
-        return found
+            places[number] = SymbolPlace(number, "", "file", path, -1, 1, False, 1, True, "", language, category)
+        return places
 
     def _expression(self, expression: int) -> int:
         known = -1
@@ -310,11 +310,11 @@ class _Names:
         """The first occurrence that binds each name in each scope; scopes are numbered from one."""
         file = self.file
         _, names, _, bounds = file.columns
-        found: dict[tuple[int, int], int] = {}
+        bindings: dict[tuple[int, int], int] = {}
         for place, (role, bound) in enumerate(zip(file.roles, bounds, strict=True)):
             if bound and role in _BINDS:
-                found.setdefault((bound, names[place]), place)
-        return found
+                bindings.setdefault((bound, names[place]), place)
+        return bindings
 
     def _local(self, bound: int, word: int) -> tuple[int, int]:
         """Return the target of a variable that is not a symbol: its first binding, and the offset of that."""
@@ -342,14 +342,14 @@ class _Names:
 def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
     """Return the findings, and the definitions that tests use."""
     rules = ruleset.rules()
-    found = [
+    remarks = [
         LineRemark(finding.line, finding, finding.by in rules) for finding in active_rules(index).findings(file.path)
     ]
     for place, tests in names.tested.items():
         symbol = file.symbols[place] if 0 <= place < len(file.symbols) else None
         if symbol is not None and symbol.kind in PAGE_KINDS:
-            found.append(LineRemark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
-    return sorted(found, key=lambda remark: (remark.line, remark.finding is None))
+            remarks.append(LineRemark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
+    return sorted(remarks, key=lambda remark: (remark.line, remark.finding is None))
 
 
 # --- blame
@@ -370,10 +370,10 @@ def blame_lines(index: Index, path: str) -> Blame:
         data = b""
     if lines is None or hashlib.sha256(data).hexdigest() != file.digest:
         return Blame(note="the file has changed since it was read")
-    found = blame(index.root, path, data)
-    if not found.note and sum(count for count, _ in found.ranges) != len(lines):
+    blamed = blame(index.root, path, data)
+    if not blamed.note and sum(count for count, _ in blamed.ranges) != len(lines):
         return Blame(note="git splits its lines differently")
-    return found
+    return blamed
 
 
 _UNREAD = {

@@ -160,22 +160,22 @@ class Structure:
         large = [place for place in places if level <= 6 and self._is_large(place)]
         headed = frozenset(large)
         items = [self._item(group, level) for group in self._groups([one for one in places if one not in headed])]
-        found: list[Block] = [Items(items)] if items else []
+        blocks: list[Block] = [Items(items)] if items else []
         for place, *_ in self._groups(large):
-            found.append(Heading(level, self._title(place), self.about.symbols[place].key))
-            found += self._body(place)
-            found += self._below(self.about.children.get(place, []), level + 1)
-        return found
+            blocks.append(Heading(level, self._title(place), self.about.symbols[place].key))
+            blocks += self._body(place)
+            blocks += self._below(self.about.children.get(place, []), level + 1)
+        return blocks
 
     def _inside(self, places: Sequence[int]) -> list[int]:
         """Return the given symbols, each followed by everything inside of it."""
-        found: list[int] = []
+        symbols: list[int] = []
         left = list(reversed(places))
         while left:
             place = left.pop()
-            found.append(place)
+            symbols.append(place)
             left += reversed(self.about.children.get(place, []))
-        return found
+        return symbols
 
     def _groups(self, places: Sequence[int]) -> Iterator[list[int]]:
         """Yield runs of small definitions of one kind as groups, and every other definition by itself."""
@@ -348,11 +348,11 @@ class Structure:
     def _bases(self, place: int) -> list[Piece]:
         symbol = self.about.symbols[place]
         known = {self.named.last(one): one for one in self.about.bases.get(place, ())}
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         for base in symbol.bases:
             bare = base.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
-            found.append(self.about.ref(known[bare])._replace(label=base) if bare in known else Mono(base))
-        return found
+            pieces.append(self.about.ref(known[bare])._replace(label=base) if bare in known else Mono(base))
+        return pieces
 
     def _calls(self, place: int) -> list[Piece]:
         symbol, defining = self.about.symbols[place], self.about.symbols[place].name.partition("(")[0]
@@ -485,10 +485,10 @@ def _short_path(path: str, names: Counter[str]) -> str:
 
 def _one_by_label(pieces: Iterable[Piece]) -> list[Piece]:
     """Return links without those whose label is there already: overloads of one name."""
-    found: dict[str, Piece] = {}
+    by_label: dict[str, Piece] = {}
     for piece in pieces:
-        found.setdefault(piece.label if isinstance(piece, Ref) else str(piece), piece)
-    return list(found.values())
+        by_label.setdefault(piece.label if isinstance(piece, Ref) else str(piece), piece)
+    return list(by_label.values())
 
 
 def folder_counts(paths: Counter[str]) -> list[Piece]:
@@ -503,10 +503,14 @@ def folder_counts(paths: Counter[str]) -> list[Piece]:
             break
         counts = deeper
         depth += 1
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for folder, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-        found += [", " if found else "", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), f" {number:,}"]
-    return found
+        pieces += [
+            ", " if pieces else "",
+            Ref(To.INDEX, folder, "", folder or "the root", bool(folder)),
+            f" {number:,}",
+        ]
+    return pieces
 
 
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -523,7 +527,7 @@ def _flat(signature: str) -> str:
 
 def _same_named_types(symbols: Sequence[Symbol]) -> dict[int, int]:
     """Return the alias that the declaration of a C type gives to it under the same name: `typedef struct A {…} A;`."""
-    found: dict[int, int] = {}
+    same_named: dict[int, int] = {}
     types: dict[tuple[str, int], int] = {}
     for place, symbol in enumerate(symbols):
         if symbol.kind in TYPE_KINDS:
@@ -531,8 +535,8 @@ def _same_named_types(symbols: Sequence[Symbol]) -> dict[int, int]:
         elif symbol.kind == Kind.TYPE and not symbol.doc:
             same = types.get((symbol.name, symbol.line))
             if same is not None and symbols[same].parent == symbol.parent and symbols[same].line <= symbol.line:
-                found[same] = place
-    return found
+                same_named[same] = place
+    return same_named
 
 
 def _under(condition: str, word: str = " under ") -> list[Piece]:

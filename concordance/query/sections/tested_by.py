@@ -57,10 +57,10 @@ def page_subject(model: FileModel) -> TestedSubject:
 
 def group_by_file(index: Index, tests: Iterable[int]) -> dict[str, list[int]]:
     """Return tests by the paths of their files, in the order of the first test of each."""
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for test in tests:
-        found.setdefault(index.path_of(test), []).append(test)
-    return found
+        groups.setdefault(index.path_of(test), []).append(test)
+    return groups
 
 
 _CTEST_NAME = re.compile(r"'\^(\w+)\\\.\w+\$(?=')")  # the suite and the name of a googletest

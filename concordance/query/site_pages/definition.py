@@ -163,28 +163,28 @@ class _Definition:
             yield Code(row.code, row.language)
 
     def _callers(self) -> Iterator[Block]:
-        found = callers(self.index, add_constructed_classes(self.index, self.places), Trust.UNIQUE_NAME)
-        if not found:
+        calls = callers(self.index, add_constructed_classes(self.index, self.places), Trust.UNIQUE_NAME)
+        if not calls:
             return
         yield Heading(2, ["Callers"])
-        if len(found) > _CALLERS:
-            sentence = f"The first {_CALLERS} of {len(found):,} callers; every call is listed among the uses below."
+        if len(calls) > _CALLERS:
+            sentence = f"The first {_CALLERS} of {len(calls):,} callers; every call is listed among the uses below."
         else:
-            sentence = f"{count_noun(len(found), 'caller')}."
+            sentence = f"{count_noun(len(calls), 'caller')}."
         yield Text([sentence])
-        yield list_by_file(self.index, found[:_CALLERS])
+        yield list_by_file(self.index, calls[:_CALLERS])
 
     def _tests(self) -> Iterator[Block]:
         index = self.index
-        found = reach_symbols(index, self.places[:1], Category.TEST, 1)
-        rows = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
+        reached = reach_symbols(index, self.places[:1], Category.TEST, 1)
+        rows = {row.id: (row, walk) for rows, walk in reversed(reached) for row in reversed(rows)}
         ranked = symbol_subject(index, self.places[:1]).rank((row.id, row.steps) for row, _ in rows.values())
         nearest = [rows[test.id] for test in ranked]
         yield Heading(2, ["Tests"])
         if not nearest:
             yield Text([f"No test found that reaches it; {NOT_FOLLOWED}."])
             return
-        if not all(walk.whole for _, walk in found):
+        if not all(walk.whole for _, walk in reached):
             yield Text([f"More tests may run it than could be searched; the most direct {_TESTS} found are listed."])
         elif len(nearest) > _TESTS:
             yield Text([f"{len(nearest):,} tests may run it; the most direct {_TESTS} are listed."])
@@ -257,13 +257,13 @@ class _Definition:
 
 def _split_pages(files: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
     """Split files with their numbers of uses into pages: `_FIRST` uses on the first, `_NEXT` on each further one."""
-    found: list[list[tuple[str, int]]] = []
+    pages: list[list[tuple[str, int]]] = []
     room = 0
     for path, times in files:
-        if not found or times > room:
-            if not found or found[-1]:
-                found.append([])
-            room = _FIRST if len(found) == 1 else _NEXT
-        found[-1].append((path, times))
+        if not pages or times > room:
+            if not pages or pages[-1]:
+                pages.append([])
+            room = _FIRST if len(pages) == 1 else _NEXT
+        pages[-1].append((path, times))
         room -= times
-    return found
+    return pages

@@ -49,14 +49,14 @@ def _blocks(index: Index, folder: str, summary: history.FolderHistory) -> list[B
         words += f" For {count_noun(total - len(summary.files), 'other file')} git records no change."
     if history.history_note(index):
         words += f" The history is incomplete: {history.history_note(index)}."
-    found: list[Block] = [Text([words])]
+    blocks: list[Block] = [Text([words])]
     if not folder:
-        found += _commits(index)
+        blocks += _commits(index)
     additions = Counter(history.month_of(row[1]) for row in summary.files.values())
     changed = Counter(history.month_of(row[2]) for row in summary.files.values())
-    found += _plot("Files by last change", changed, "the number of files last changed then")
-    found += _plot("Files by first change", additions, "the number of current files first changed then")
-    return [*found, *_most_changed(folder, summary), *_authors(summary)]
+    blocks += _plot("Files by last change", changed, "the number of files last changed then")
+    blocks += _plot("Files by first change", additions, "the number of current files first changed then")
+    return [*blocks, *_most_changed(folder, summary), *_authors(summary)]
 
 
 def _commits(index: Index) -> list[Block]:
@@ -85,10 +85,10 @@ def _most_changed(folder: str, summary: history.FolderHistory) -> list[Block]:
         [[Ref(To.FILE, path, "", path[start:])], [f"{times:,}"], [history.day_of(first)], [history.day_of(last)]]
         for path, (times, first, last) in ordered[:_FILES]
     ]
-    found: list[Block] = [Heading(2, ["Most changed files"])]
+    blocks: list[Block] = [Heading(2, ["Most changed files"])]
     if len(ordered) > _FILES:
-        found.append(Text([f"The top {_FILES} of {len(ordered):,} files; the map shows all of them by changes."]))
-    return [*found, Table(["File", "Changes", "First", "Last"], rows)]
+        blocks.append(Text([f"The top {_FILES} of {len(ordered):,} files; the map shows all of them by changes."]))
+    return [*blocks, Table(["File", "Changes", "First", "Last"], rows)]
 
 
 def _authors(summary: history.FolderHistory) -> list[Block]:
@@ -96,11 +96,11 @@ def _authors(summary: history.FolderHistory) -> list[Block]:
     rows: list[list[Pieces]] = [
         [[name], [f"{times:,}"], [f"{summary.files_by_author[name]:,}"]] for name, times in ordered[:_AUTHORS]
     ]
-    found: list[Block] = [Heading(2, ["Authors"])]
+    blocks: list[Block] = [Heading(2, ["Authors"])]
     if len(ordered) > _AUTHORS:
         rest = sum(times for _, times in ordered[_AUTHORS:])
         left = len(ordered) - _AUTHORS
-        found.append(
+        blocks.append(
             Text([f"The top {_AUTHORS} of {len(ordered):,}; the other {left:,} made {count_noun(rest, 'change')}."])
         )
-    return [*found, Table(["Author", "Changes", "Files"], rows)]
+    return [*blocks, Table(["Author", "Changes", "Files"], rows)]

@@ -75,11 +75,11 @@ def _weights(index: Index) -> list[Weight]:
 
 
 def _sums(files: Mapping[str, float]) -> dict[str, float]:
-    found: dict[str, float] = {"": 0.0}
+    sums: dict[str, float] = {"": 0.0}
     for path, value in files.items():
         for folder in parent_folders(path):
-            found[folder] = found.get(folder, 0.0) + value
-    return found
+            sums[folder] = sums.get(folder, 0.0) + value
+    return sums
 
 
 def _map(index: Index, folder: str, weight: Weight) -> list[Block]:
@@ -101,18 +101,18 @@ def _tiles(index: Index, tree: Folders, folder: str, weight: Weight, total: floa
     parts = [(weight.folders[inner], inner, True) for inner in here.folders if weight.folders.get(inner)]
     parts += [(weight.files[file], file, False) for file in here.files if weight.files[file]]
     parts.sort(key=lambda row: (-row[0], row[1]))
-    found: list[Tile] = []
+    tiles: list[Tile] = []
     small = [row for row in parts if row[0] < total * _MIN_SHARE]
     for value, path, is_folder in parts[: len(parts) - len(small)] if len(small) > 1 else parts:
         name = path.rpartition("/")[2]
         if is_folder:
             inside = _tiles(index, tree, path, weight, total) if value > total * _MIN_NESTED_SHARE else []
             most = max(tree.all[path].category_lines.items(), key=lambda row: (row[1], row[0]), default=("", 0))[0]
-            found.append(Tile(f"{name}/", value, weight.describe(value), Ref(To.MAP, path), most, inside))
+            tiles.append(Tile(f"{name}/", value, weight.describe(value), Ref(To.MAP, path), most, inside))
         else:
             kind = index.category_of(path)
-            found.append(Tile(name, value, weight.describe(value), Ref(To.FILE, path), kind))
+            tiles.append(Tile(name, value, weight.describe(value), Ref(To.FILE, path), kind))
     if len(small) > 1:
         rest = sum(value for value, *_ in small)
-        found.append(Tile(f"{len(small):,} smaller items", rest, weight.describe(rest), Ref(To.INDEX, folder)))
-    return found
+        tiles.append(Tile(f"{len(small):,} smaller items", rest, weight.describe(rest), Ref(To.INDEX, folder)))
+    return tiles

@@ -71,9 +71,9 @@ class WorkspaceQuestions:
             advice = "Give it a NAME, or REPOSITORY:PATH:LINE:COL" if command != "search" else "Give it a name or words"
             raise UserError(f"`{command}` needs an argument", advice)
         page = page_for(plugins.load(COMMANDS, command), limit, cursor, options)
-        found = answers[command](argument, page)
+        answer = answers[command](argument, page)
         missing = "; ".join(f"{name} could not be asked: {why}" for name, why in self.workspace.unavailable.items())
-        return found._replace(note="; ".join(filter(None, (found.note, missing))))
+        return answer._replace(note="; ".join(filter(None, (answer.note, missing))))
 
     # --- which repositories a question is about
 
@@ -91,9 +91,9 @@ class WorkspaceQuestions:
             names = parts[:end]
             exact = [row for row in rows if re.split(r"::|\.", row[1].qualified)[-len(names) :] == names]
             full = [row for row in exact if re.split(r"::|\.", row[1].qualified) == names]
-            found = list(dict.fromkeys(repository for repository, _ in full or exact))
-            if found:
-                return [Subject(one, argument) for one in found[:_MOST_DEFINING]]
+            repositories = list(dict.fromkeys(repository for repository, _ in full or exact))
+            if repositories:
+                return [Subject(one, argument) for one in repositories[:_MOST_DEFINING]]
             having = {one for family in FAMILIES for one in self.workspace.catalogue.providers(family, parts[0])}
             if having and end == len(parts):  # a module, or a name that is not the public one
                 return [Subject(one, argument) for one in sorted(having)[:_MOST_DEFINING]]
@@ -104,20 +104,20 @@ class WorkspaceQuestions:
 
     def _places(self, argument: str) -> Places:
         """Return the symbols or files that a question is about, by repository; a use leads to its definition."""
-        found: Places = []
+        places: Places = []
         problem: ConcordanceError | None = None
         for subject in self._subjects(argument):
             remote = self._remote_targets(subject)
             if remote:
-                found += [(target.repository, [target.place]) for target in remote]
+                places += [(target.repository, [target.place]) for target in remote]
                 continue
             try:
-                found.append((subject.repository, self._local_places(subject)))
+                places.append((subject.repository, self._local_places(subject)))
             except (UnknownName, UnknownPath) as error:
                 problem = error
-        if not found and problem is not None:
+        if not places and problem is not None:
             raise problem
-        return found
+        return places
 
     def _local_places(self, subject: Subject) -> list[SymbolPlace]:
         index = self.workspace.index(subject.repository)
@@ -219,8 +219,8 @@ class WorkspaceQuestions:
             return behind._replace(cursor=behind.cursor and f"w{behind.cursor}", total=before.total + behind.total)
         own: list[Row] = []
         total = 0
-        for repository, found in places:
-            asked = _identity(found)
+        for repository, symbols in places:
+            asked = _identity(symbols)
             if asked:
                 answer = self._local(command, Subject(repository, asked), page)
                 own, total = own + answer.rows, total + answer.total
@@ -235,8 +235,8 @@ class WorkspaceQuestions:
 
     def _uses(self, places: Places, least: Trust) -> Iterator[RemoteUse]:
         """Yield the uses of some definitions in the files of other repositories."""
-        for repository, found in places:
-            for use in self.links.uses(repository, found):
+        for repository, symbols in places:
+            for use in self.links.uses(repository, symbols):
                 if use.trust >= least and any(self.workspace.available([use.repository])):
                     yield use
 
@@ -249,9 +249,9 @@ class WorkspaceQuestions:
     def _use_rows(self, use: RemoteUse) -> list[Row]:
         index = self.workspace.index(use.repository)
         file = index.open_file(use.path)
-        found = file.occurrences_of(matching_expressions(file, use.names))
+        places = file.occurrences_of(matching_expressions(file, use.names))
         rows: list[Row] = []
-        for place in found:
+        for place in places:
             at = file.position_of(place)
             symbol = index.facts.place(file.ids.id_at(file.around(at.scope))) if file.around(at.scope) >= 0 else None
             rows.append({
@@ -279,8 +279,8 @@ class WorkspaceQuestions:
     def _impact(self, argument: str, page: AnswerPage) -> Answer:
         rows: list[Row] = []
         places = self._places(argument)
-        for repository, found in places:
-            asked = _identity(found)
+        for repository, symbols in places:
+            asked = _identity(symbols)
             rows += self._local("impact", Subject(repository, asked), page).rows if asked else []
         users: dict[str, dict[int, SymbolPlace]] = {}
         for use in self._uses(places, Trust.UNIQUE_NAME):
@@ -295,8 +295,8 @@ class WorkspaceQuestions:
     def _affected(self, repository: str, users: dict[int, SymbolPlace], used: str) -> list[Row]:
         """Return the users in another repository, and what a change of them may break there."""
         index = self.workspace.index(repository)
-        found, walk = find_affected(index, list(users))
-        reached = affected_symbols(index, found, walk)
+        affected_ids, walk = find_affected(index, list(users))
+        reached = affected_symbols(index, affected_ids, walk)
         tests = {affected.place.id: affected.run for affected in reached}
         rows: list[Row] = [
             {
@@ -334,7 +334,7 @@ class WorkspaceQuestions:
             raise UserError("there is nothing to search for", "Give a name or some words: concord search DataLoader")
         exact = self.workspace.catalogue.named(words[-1]) if len(words) == 1 else []
         rows = [*exact, *self.workspace.catalogue.names_like(words, max(200, 4 * number))]
-        found: dict[tuple[object, ...], Row] = {}
+        unique: dict[tuple[object, ...], Row] = {}
         for repository, exported in rows:
             if kind in (None, exported.kind):
                 row: Row = {
@@ -342,9 +342,9 @@ class WorkspaceQuestions:
                     "symbol": exported.qualified, "kind": exported.kind, "called": exported.qualified,
                     "score": _score(words, exported.name, exported.qualified), "snippet": "",
                 }  # fmt: skip
-                found.setdefault((repository, exported.path, exported.key), row)
+                unique.setdefault((repository, exported.path, exported.key), row)
         shown = sorted(
-            found.values(), key=lambda row: (-float(str(row["score"])), len(str(row["symbol"])), str(row["symbol"]))
+            unique.values(), key=lambda row: (-float(str(row["score"])), len(str(row["symbol"])), str(row["symbol"]))
         )
         note = "" if shown else f"no exported name contains {argument}: for words in files, search one repository"
         columns = ("repository", "path", "line", "called", "kind")

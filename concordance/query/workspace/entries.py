@@ -60,10 +60,10 @@ def read_manifests(tree: Tree) -> tuple[set[ProvidedPackage], set[Requirement]]:
             continue
         for reader, ecosystem in readers:
             if any(fnmatchcase(name, one) for one in reader.FILES):
-                found = reader.read(path, tree.text(path))
-                for one in found.packages:
+                manifest = reader.read(path, tree.text(path))
+                for one in manifest.packages:
                     packages.add(ProvidedPackage(ecosystem, one.name, one.version, path, one.line))
-                for one in found.requirements:
+                for one in manifest.requirements:
                     requirements.add(Requirement(ecosystem, one.name, one.version, path, one.line))
     own = {(package.ecosystem, package.name) for package in packages}
     return packages, {
@@ -135,11 +135,11 @@ def uses_in_file(file: OpenFile, family: str) -> Iterator[ExternalUse]:
     outside = {number for number, (row, target) in enumerate(rows) if is_external(row.module, target)}
     if not outside:
         return
-    found: dict[tuple[str, str], tuple[int, int, int]] = {}
+    uses: dict[tuple[str, str], tuple[int, int, int]] = {}
 
     def add(number: int, module: str, name: str, roles: int, times: int) -> None:
-        line, had, count = found.get((module, name), (rows[number][0].line, 0, 0))
-        found[module, name] = (min(line, rows[number][0].line), had | roles, count + times)
+        line, had, count = uses.get((module, name), (rows[number][0].line, 0, 0))
+        uses[module, name] = (min(line, rows[number][0].line), had | roles, count + times)
 
     for number in outside:
         row = rows[number][0]
@@ -150,7 +150,7 @@ def uses_in_file(file: OpenFile, family: str) -> Iterator[ExternalUse]:
         reference = origins.reference(used)
         if reference is not None and reference.number in outside:
             add(reference.number, reference.module, ".".join(reference.names), roles, times)
-    for (module, name), (line, roles, times) in found.items():
+    for (module, name), (line, roles, times) in uses.items():
         yield ExternalUse(
             family, head_of(family, module), name.rpartition(".")[2], module, name, file.path, line, roles, times
         )

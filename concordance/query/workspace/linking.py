@@ -69,10 +69,10 @@ class WorkspaceLinks:
         if depth >= _MAX_HOPS:
             return ()
         key = (user, family, module, name)
-        found = self._targets.get(key)
-        if found is None:
-            found = self._targets[key] = tuple(self._find_targets(*key, depth))
-        return found
+        targets = self._targets.get(key)
+        if targets is None:
+            targets = self._targets[key] = tuple(self._find_targets(*key, depth))
+        return targets
 
     def _find_targets(self, user: str, family: str, module: str, name: str, depth: int) -> list[RemoteTarget]:
         providers = self.workspace.catalogue.providers(family, head_of(family, module))
@@ -80,23 +80,25 @@ class WorkspaceLinks:
         required = [one for one in providers if self.workspace.required(user, one)]
         if family == "c" and "/" not in module and not required:
             return []  # any repository may have a `config.h`
-        found = self._in_providers(required, family, module, name, depth)
-        if not found:  # a namespace package: parts of it may come from repositories that are required indirectly
-            required, found = [], self._in_providers(providers, family, module, name, depth)
-        if any(target.whole for target in found):
-            found = [target for target in found if target.whole]
-        repositories = {target.repository for target in found}
+        targets = self._in_providers(required, family, module, name, depth)
+        if not targets:  # a namespace package: parts of it may come from repositories that are required indirectly
+            required, targets = [], self._in_providers(providers, family, module, name, depth)
+        if any(target.whole for target in targets):
+            targets = [target for target in targets if target.whole]
+        repositories = {target.repository for target in targets}
         if not required and len(repositories) > 1:
             by = f"one of {len(repositories)} repositories with a module {module}"
-            return [target._replace(trust=Trust.CANDIDATE, by=by) for target in found]
-        return [self._with_trust(user, target) for target in found]
+            return [target._replace(trust=Trust.CANDIDATE, by=by) for target in targets]
+        return [self._with_trust(user, target) for target in targets]
 
     def _in_providers(
         self, repositories: list[str], family: str, module: str, name: str, depth: int
     ) -> list[RemoteTarget]:
         opened = self.workspace.available(repositories)
         return [
-            found for repository in opened for found in self._in_provider(repository.name, family, module, name, depth)
+            target
+            for repository in opened
+            for target in self._in_provider(repository.name, family, module, name, depth)
         ]
 
     def _with_trust(self, user: str, target: RemoteTarget) -> RemoteTarget:
@@ -126,9 +128,9 @@ class WorkspaceLinks:
         if not files:
             return
         if rest:
-            found = [target for path in files for target in self._exported(repository, family, path, rest, depth)]
-            if found:
-                yield found[0]
+            targets = [target for path in files for target in self._exported(repository, family, path, rest, depth)]
+            if targets:
+                yield targets[0]
                 return
         place = opened.index.facts.place(opened.index.facts.id(files[0]))
         if place is not None:
@@ -169,13 +171,15 @@ class WorkspaceLinks:
             hop = (repository, path, row.line)
             rest = [*expression_names, *names[1:]]
             if is_external(row.module, target):
-                found: Iterable[RemoteTarget] = self.targets(repository, family, row.module, ".".join(rest), depth + 1)
+                targets: Iterable[RemoteTarget] = self.targets(
+                    repository, family, row.module, ".".join(rest), depth + 1
+                )
             else:
                 paths = target.paths if target is not None and rest else ()
-                found = (
+                targets = (
                     remote for inner in paths for remote in self._exported(repository, family, inner, rest, depth + 1)
                 )
-            for remote in found:
+            for remote in targets:
                 yield remote._replace(via=(hop, *remote.via))
 
     def at_expression(self, repository: str, file: OpenFile, expression: int) -> tuple[RemoteTarget, ...]:
@@ -187,19 +191,21 @@ class WorkspaceLinks:
         if not is_external(row.module, target):
             return ()
         family = family_of(file.file.language)
-        found = self.targets(repository, family, reference.module, ".".join(reference.names))
-        return tuple(remote._replace(via=((repository, file.path, row.line), *remote.via)) for remote in found)
+        targets = self.targets(repository, family, reference.module, ".".join(reference.names))
+        return tuple(remote._replace(via=((repository, file.path, row.line), *remote.via)) for remote in targets)
 
     def at_import(self, repository: str, file: OpenFile, row: Import) -> tuple[RemoteTarget, ...]:
         """Return what an import of a file refers to in other repositories."""
-        found = self.targets(repository, family_of(file.file.language), row.module, "" if row.name == "*" else row.name)
-        return tuple(target._replace(via=((repository, file.path, row.line), *target.via)) for target in found)
+        targets = self.targets(
+            repository, family_of(file.file.language), row.module, "" if row.name == "*" else row.name
+        )
+        return tuple(target._replace(via=((repository, file.path, row.line), *target.via)) for target in targets)
 
     # --- from a definition to its uses
 
     def uses(self, repository: str, places: Iterable[SymbolPlace]) -> list[RemoteUse]:
         """Return the files of other repositories that use some symbols or files of a repository."""
-        found: dict[tuple[str, str], list[tuple[ExternalUse, RemoteTarget]]] = {}
+        uses: dict[tuple[str, str], list[tuple[ExternalUse, RemoteTarget]]] = {}
         index = self.workspace.index(repository)
         for place in places:
             family = family_of(place.language)
@@ -209,8 +215,8 @@ class WorkspaceLinks:
                     for user, use in self.workspace.catalogue.uses(family, head, last):
                         target = self._target_if_same(user, use, repository, place) if user != repository else None
                         if target is not None:
-                            found.setdefault((user, use.path), []).append((use, target))
-        return [_remote_use(*key, rows) for key, rows in sorted(found.items())]
+                            uses.setdefault((user, use.path), []).append((use, target))
+        return [_remote_use(*key, rows) for key, rows in sorted(uses.items())]
 
     def _target_if_same(self, user: str, use: ExternalUse, repository: str, place: SymbolPlace) -> RemoteTarget | None:
         """Return the target of a use if it is a symbol of a repository."""
@@ -247,12 +253,12 @@ def _last_parts(index: Index, place: SymbolPlace) -> set[str]:
 def matching_expressions(file: OpenFile, names: frozenset[tuple[str, str]]) -> set[int]:
     """Return the expressions of a file that refer to one of some names of other repositories (module, name in it)."""
     origins = ImportOrigins(file)
-    found = set()
+    expressions = set()
     for used in set(unpack_column(file.flow.used)):
         reference = origins.reference(used)
         if reference is not None and (reference.module, ".".join(reference.names)) in names:
-            found.add(used)
-    return found
+            expressions.add(used)
+    return expressions
 
 
 def users_in(index: Index, use: RemoteUse) -> list[tuple[SymbolPlace, bool]]:

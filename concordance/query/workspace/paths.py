@@ -50,11 +50,11 @@ def _users(workspace: OpenWorkspace, links: WorkspaceLinks, node: Node) -> list[
     """Return what uses a symbol directly, in its own repository and in others."""
     repository, identity = node
     index = workspace.index(repository)
-    found: list[tuple[Node, _Step]] = []
+    users: list[tuple[Node, _Step]] = []
     for user, way in index.graph.users(identity):
         kind = EdgeKind(way)
         if kind != EdgeKind.MENTIONS:
-            found.append(
+            users.append(
                 ((repository, user), (node, EDGE_VERBS[kind], Trust.EXACT.name.lower(), "graph of its repository"))
             )
     place = index.facts.place(identity)
@@ -62,8 +62,8 @@ def _users(workspace: OpenWorkspace, links: WorkspaceLinks, node: Node) -> list[
         other = workspace.index(use.repository)
         for one, calls in users_in(other, use):
             step = (node, "calls" if calls else "uses", use.trust.name.lower(), use.by)
-            found.append(((use.repository, one.id), step))
-    return found
+            users.append(((use.repository, one.id), step))
+    return users
 
 
 def _rows(workspace: OpenWorkspace, node: Node, towards: dict[Node, _Step | None]) -> list[Row]:

@@ -54,8 +54,8 @@ class OpenRepository:
         if family not in self._resolvers:
             linkers = {one.__name__.rpartition(".")[2]: one for one in import_linkers().values()}
             self._resolvers[family] = linkers[family].imports(self._tree)
-        found = self._resolvers[family]("", Import(1, 1, module, form="system"))
-        targets = found if isinstance(found, list) else [found]
+        files = self._resolvers[family]("", Import(1, 1, module, form="system"))
+        targets = files if isinstance(files, list) else [files]
         return tuple(path for target in targets for path in target.paths if target.origin == "repository")
 
     def close(self) -> None:
@@ -80,8 +80,8 @@ class OpenWorkspace:
 
     def open(self, name: str) -> OpenRepository:
         """Return a repository; raise a UserError if the workspace has none of that name."""
-        found = self._open.pop(name, None)
-        if found is None:
+        repository = self._open.pop(name, None)
+        if repository is None:
             folder = self.repositories.get(name)
             if folder is None:
                 known = ", ".join([*self.repositories][:5]) + (" …" if len(self.repositories) > 5 else "")
@@ -90,13 +90,13 @@ class OpenWorkspace:
                 advice = f"Restore it, or: concord workspace remove {name}"
                 raise UserError(f"the repository {name} is missing: {folder} is not a folder", advice)
             try:
-                found = OpenRepository(name, folder, self._settings_of(folder))
+                repository = OpenRepository(name, folder, self._settings_of(folder))
             except StoreBroken as error:
                 raise StoreBroken(error.message, f"Build it: concord workspace build {name}") from error
             while len(self._open) >= self.most_open:
                 self._open.popitem(last=False)[1].close()
-        self._open[name] = found
-        return found
+        self._open[name] = repository
+        return repository
 
     def available(self, names: Iterable[str]) -> Iterator[OpenRepository]:
         """Yield those of some repositories that can be opened; the others are noted as unavailable."""

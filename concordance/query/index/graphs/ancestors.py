@@ -56,11 +56,11 @@ def _resolution_order(direct: Mapping[int, list[int]], class_id: int, below: tup
             return None
         rows.append(row)
     rows.append(list(direct.get(class_id, ())))
-    found = [class_id]
+    order = [class_id]
     while rows := [row for row in rows if row]:
         head = next((row[0] for row in rows if not any(row[0] in other[1:] for other in rows)), None)
         if head is None:
             return None
-        found.append(head)
+        order.append(head)
         rows = [row[1:] if row[0] == head else row for row in rows]
-    return found
+    return order

@@ -52,8 +52,8 @@ def verbs(says: str) -> tuple[str, str]:
     if says in _VERBS:
         return _VERBS[says]
     verb_tables = (getattr(bridge, "VERBS", {}) for bridge in plugins.load_all(_BRIDGES))
-    found: tuple[str, str] = next((verb_table[says] for verb_table in verb_tables if says in verb_table), (says, says))
-    return found
+    pair: tuple[str, str] = next((verb_table[says] for verb_table in verb_tables if says in verb_table), (says, says))
+    return pair
 
 
 class Bridges:
@@ -111,10 +111,10 @@ class Bridges:
 
     @cached_property
     def _by_name(self) -> dict[str, list[Bridge]]:
-        found: dict[str, list[Bridge]] = {}
+        rows: dict[str, list[Bridge]] = {}
         for row in self.rows:
-            found.setdefault(row.name, []).append(row)
-        return found
+            rows.setdefault(row.name, []).append(row)
+        return rows
 
     def out_of(self, path: str) -> list[Bridge]:
         """Return the bridges that are stated in a file."""
@@ -134,8 +134,8 @@ class Bridges:
         ids = self._ids_of(path)
         if self._search_all():
             return [row for row in self.rows if row.target in ids and row.source not in ids]
-        found = [row for one in ids for row in self._by_target.get(one, ())]
-        return [row for row in found if row.source not in ids]
+        rows = [row for one in ids for row in self._by_target.get(one, ())]
+        return [row for row in rows if row.source not in ids]
 
     def _search_all(self) -> bool:
         """True for the first few look-ups: a question about one file answers sooner without tables of all ends."""
@@ -151,18 +151,18 @@ class Bridges:
 
     @cached_property
     def _by_source(self) -> dict[int, list[Bridge]]:
-        found: dict[int, list[Bridge]] = {}
+        rows: dict[int, list[Bridge]] = {}
         for row in self.rows:
-            found.setdefault(row.source, []).append(row)
-        return found
+            rows.setdefault(row.source, []).append(row)
+        return rows
 
     @cached_property
     def _by_target(self) -> dict[int, list[Bridge]]:
-        found: dict[int, list[Bridge]] = {}
+        rows: dict[int, list[Bridge]] = {}
         for row in self.rows:
             if row.target:
-                found.setdefault(row.target, []).append(row)
-        return found
+                rows.setdefault(row.target, []).append(row)
+        return rows
 
     def runs_into(self, target: int) -> list[Bridge]:
         """Return the bridges through which a symbol is called."""
@@ -186,12 +186,12 @@ class Bridges:
     @cached_property
     def between(self) -> dict[tuple[int, int], Bridge]:
         """One bridge for each pair of source id and target id; a bridge that is a call is preferred."""
-        found: dict[tuple[int, int], Bridge] = {}
+        rows: dict[tuple[int, int], Bridge] = {}
         for row in self.rows:
             pair = (row.source, row.target)
-            if row.target and (pair not in found or (row.role == Role.CALL) > (found[pair].role == Role.CALL)):
-                found[pair] = row
-        return found
+            if row.target and (pair not in rows or (row.role == Role.CALL) > (rows[pair].role == Role.CALL)):
+                rows[pair] = row
+        return rows
 
     def line(self, row: Bridge) -> int:
         """Return the line that states a bridge; 0 if no bridge end states it, because a Python name led to it."""

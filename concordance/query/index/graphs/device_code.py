@@ -42,15 +42,15 @@ def device_words(index: Index, path: str) -> frozenset[str]:
     the dispatch keys do, if each of them names a device or layout.
     """
     named = words_of(path)
-    found = [_DEVICES[word] for word in named if word in _DEVICES]
-    if not found:
+    devices = [_DEVICES[word] for word in named if word in _DEVICES]
+    if not devices:
         rows = bridges_of(index).unsorted_into(path)
         keys = {dict(row.more).get("key", "").lower() for row in rows if row.role == Role.CALL}
-        found = [words for word, words in _LAYOUTS.items() if word in named and any(word in key for key in keys)]
+        devices = [words for word, words in _LAYOUTS.items() if word in named and any(word in key for key in keys)]
         by_key = [[words for word, words in _BY_KEY.items() if word in key] for key in keys]
-        if not found and all(by_key):
-            found = [words for some in by_key for words in some]
-    return frozenset(word for words in found for word in words)
+        if not devices and all(by_key):
+            devices = [words for some in by_key for words in some]
+    return frozenset(word for words in devices for word in words)
 
 
 def words_of(text: str) -> set[str]:

@@ -40,13 +40,15 @@ class Layer(NamedTuple):
 
 def cluster_centres(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, str]:
     """Return the central file of each file's cluster, if that is about one thing and in another folder."""
-    found: dict[str, str] = {}
+    centres: dict[str, str] = {}
     for key, ids in rows:
         if 1 < len(ids) <= _MAX_SPECIFIC:
             centre = paths[key]
             folder = centre.rpartition("/")[0]
-            found.update((paths[identity], centre) for identity in ids if paths[identity].rpartition("/")[0] != folder)
-    return found
+            centres.update(
+                (paths[identity], centre) for identity in ids if paths[identity].rpartition("/")[0] != folder
+            )
+    return centres
 
 
 class LoadGraph:
@@ -68,7 +70,7 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> FolderEdges
 
     A subfolder's name ends in a slash.
     """
-    found: FolderEdges = {}
+    edges: FolderEdges = {}
     split = {one: path.rpartition("/") for one, path in paths.items()}
     known: dict[tuple[str, str], tuple[str, str, str]] = {}
     for user, target, _ in pairs:
@@ -77,10 +79,10 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> FolderEdges
         if key not in known:
             known[key] = _common_parent(here, there)
         folder, first, second = known[key]
-        inside = found.setdefault(folder, {})
+        inside = edges.setdefault(folder, {})
         edge = (first or name, second or other)
         inside[edge] = inside.get(edge, 0) + 1
-    return found
+    return edges
 
 
 def _common_parent(here: str, there: str) -> tuple[str, str, str]:

@@ -71,12 +71,12 @@ def functions_in(index: Index, file: File) -> list[int]:
 
 def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
     """Return symbols with their declarations, and for classes and namespaces everything inside of them."""
-    found: dict[int, None] = {}
+    members: dict[int, None] = {}
     for place in with_counterparts(index, places):
-        found[place.id] = None
+        members[place.id] = None
         if place.kind in CONTAINER_KINDS:
-            found.update((symbol.id, None) for symbol in members_of(index, place))
-    return list(found)
+            members.update((symbol.id, None) for symbol in members_of(index, place))
+    return list(members)
 
 
 def members_of(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
@@ -123,16 +123,16 @@ def find_reaching(
 
 def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category) -> list[ReachedSymbol]:
     """Return the files that as a whole are tests or examples."""
-    found: dict[int, ReachedSymbol] = {}
+    reached: dict[int, ReachedSymbol] = {}
     for identity in ids:
         path = index.path_of(identity)
         steps = walk.steps[identity][0]
         if index.category_of(path) == category and (category is not Category.TEST or index.is_whole_test(path)):
             file = index.file_id(path)
-            if file not in found or found[file].steps > steps:
-                found[file] = ReachedSymbol(steps, 0, file, identity)
-    ordered = sorted(found, key=index.path_of_file)
-    return [found[file]._replace(order=len(index.tests) + number) for number, file in enumerate(ordered)]
+            if file not in reached or reached[file].steps > steps:
+                reached[file] = ReachedSymbol(steps, 0, file, identity)
+    ordered = sorted(reached, key=index.path_of_file)
+    return [reached[file]._replace(order=len(index.tests) + number) for number, file in enumerate(ordered)]
 
 
 def reach_symbols(index: Index, asked: Sequence[SymbolPlace], category: Category, most: int) -> list[ReachedSymbols]:
@@ -144,8 +144,8 @@ def reach_symbols(index: Index, asked: Sequence[SymbolPlace], category: Category
     methods = (place for place in asked if place.kind in EXECUTABLE_KINDS and not place.name.startswith("__"))
     overriding = [place for place in methods if index.facts.overridden(place.id)]
     ignored = {(place.id, owner.id) for place in overriding for owner in around(index, place)}
-    found = [find_reaching(index, with_members(index, asked), category, ignored=ignored)]
-    return [*found, *_reach_by_override(index, asked[:most], category)]
+    reached = [find_reaching(index, with_members(index, asked), category, ignored=ignored)]
+    return [*reached, *_reach_by_override(index, asked[:most], category)]
 
 
 def _reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Category) -> Iterator[ReachedSymbols]:
@@ -187,10 +187,10 @@ def command_of(index: Index, test: int) -> str:
         beside = index.symbol_ids[index.owners[test]]
         index.read_keys(beside)
         around_test = next((one for one in beside if index.key_of(one) == owner), 0)
-        found = _running_class(index, around_test, rule) if around_test else 0
-        if not found:
+        command = _running_class(index, around_test, rule) if around_test else 0
+        if not command:
             return ""
-        path, key = index.path_of(found), f"{index.key_of(found)}.{key.rpartition('.')[2]}"
+        path, key = index.path_of(command), f"{index.key_of(command)}.{key.rpartition('.')[2]}"
     return index.runners.command(path, index.language_of(path), ".".join(split_key(key)))
 
 
@@ -230,12 +230,12 @@ def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:
     """Return the symbols and files with these ids."""
     wanted = set(ids)
     files = {one: index.path_of_file(one) for one in wanted}
-    found = index.facts.places(one for one in wanted if not files[one])
+    places = index.facts.places(one for one in wanted if not files[one])
     for one, path in files.items():
         if path:
             language, category = index.language_of(path), index.category_of(path)
-            found[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
-    return found
+            places[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+    return places
 
 
 # --- explanations
@@ -269,14 +269,14 @@ def _describe_chain(chain: list[tuple[int, int]], places: dict[int, SymbolPlace]
     """Describe a chain: the first edge as a verb, followed by names."""
     if not chain:
         return "defined here"
-    found = last = ""
+    description = last = ""
     for identity, way in chain:
         place = places.get(identity)
         name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
         may_run = place is not None and may_run_on_instances(way, place.key)
-        if not found:
-            found = f"{'creates an object that may run' if may_run else EDGE_VERBS[EdgeKind(way)]} {name}"
+        if not description:
+            description = f"{'creates an object that may run' if may_run else EDGE_VERBS[EdgeKind(way)]} {name}"
         elif name != last:
-            found += f"{', which may run ' if may_run else ' → '}{name}"
+            description += f"{', which may run ' if may_run else ' → '}{name}"
         last = name
-    return found
+    return description

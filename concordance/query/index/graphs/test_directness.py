@@ -114,9 +114,9 @@ class TestedSubject:
         """Return the tests that use the subject itself, in the order of paths and lines."""
         index = self._index
         paths = sorted({path for path, _ in self._users})
-        found = [(path, test) for path in paths for test in index.tests_in.get(path, ())]
-        index.read_keys(one for _, one in found)
-        return [one for path, one in found if (path, index.key_of(one)) in self._users]
+        tests = [(path, test) for path in paths for test in index.tests_in.get(path, ())]
+        index.read_keys(one for _, one in tests)
+        return [one for path, one in tests if (path, index.key_of(one)) in self._users]
 
 
 class _TestFiles(dict[str, bool]):
@@ -128,8 +128,8 @@ class _TestFiles(dict[str, bool]):
         self._paths = paths
 
     def __missing__(self, path: str) -> bool:
-        found = self[path] = any(may_test(path, one) for one in self._paths.get(file_words(path), ()))
-        return found
+        is_test = self[path] = any(may_test(path, one) for one in self._paths.get(file_words(path), ()))
+        return is_test
 
 
 def file_subject(index: Index, file: File) -> TestedSubject:
@@ -150,7 +150,7 @@ def symbol_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubject
 def changed_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubject:
     """Return changed symbols of any files as one subject of tests, with the classes of methods, which tests name."""
     owners = {(place.path, place.parent_key): place for place in places if place.parent_key}
-    classes = [found for place in owners.values() if (found := enclosing_class(index, place)) is not None]
+    classes = [around for place in owners.values() if (around := enclosing_class(index, place)) is not None]
     named = [*(place for place in places if not _DUNDER.fullmatch(place.name)), *classes]
     users = _users(index, {place.id for place in (*with_counterparts(index, places), *classes)})
     paths = list(dict.fromkeys(place.path for place in places))
@@ -159,13 +159,13 @@ def changed_subject(index: Index, places: Sequence[SymbolPlace]) -> TestedSubjec
 
 def _devices(index: Index, paths: Sequence[str]) -> frozenset[str]:
     """Return the words of which a test must use one to select code of the files; none if any test may run some."""
-    found: set[str] = set()
+    devices: set[str] = set()
     for path in paths:
         words = device_words(index, path)
         if not words:
             return words
-        found |= words
-    return frozenset(found)
+        devices |= words
+    return frozenset(devices)
 
 
 def _users(index: Index, ids: Iterable[int]) -> Iterable[int]:
@@ -236,15 +236,15 @@ def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:
 @lru_cache(1 << 16)
 def _runs(key: str) -> tuple[str, ...]:
     """Return all runs of words in the names of a test and of the classes around it."""
-    found: dict[str, None] = {}
+    runs: dict[str, None] = {}
     for name in split_key(key):
         words = _split(name)
         for start in range(len(words)):
             run = ""
             for word in words[start : start + _LONGEST_NAME]:
                 run = f"{run}_{word}" if run else word
-                found[run] = None
-    return tuple(found)
+                runs[run] = None
+    return tuple(runs)
 
 
 @lru_cache(1 << 14)

@@ -76,13 +76,13 @@ def _changed_files(index: Index, facts: Facts, touched: TouchedKeys) -> list[Cha
     """Return the files whose symbols or existence may have changed."""
     if not any(touched[one] for one in WHICH_SYMBOLS):
         return []
-    found = []
+    changes = []
     for path in sorted(touched[Aspect.TEXT]):
         file = index.ids_by_path.get(path)
         before = index.symbol_ids[file] if file is not None else None
         now = facts.ids(path)
-        found.append(ChangedFile(path, before, now if now.file else None, facts.symbols_of(path)))
-    return found
+        changes.append(ChangedFile(path, before, now if now.file else None, facts.symbols_of(path)))
+    return changes
 
 
 def _add_symbols(index: Index, file: ChangedFile) -> None:

@@ -96,12 +96,12 @@ class StalePages:
         differing, values = set[Subject](), {subject for subject in stale_subjects if subject[0] in self._compared}
         while values:
             stale_pages = {subject for subject in stale_subjects if subject[0] not in self._compared}
-            found = self._differing_values(values, stale_pages, known)
-            differing_slots = {slot_of(*subject) for subject in found}
+            compared_subjects = self._differing_values(values, stale_pages, known)
+            differing_slots = {slot_of(*subject) for subject in compared_subjects}
             index.reads.mark_changed(differing_slots)
             readers = self.log.readers(differing_slots)
             stale_subjects |= readers
-            differing |= found
+            differing |= compared_subjects
             values = {subject for subject in readers if subject[0] in self._compared} - differing
         missing_pages = set(damaged)
         stale_subjects |= {
@@ -125,7 +125,7 @@ class StalePages:
     ) -> set[Subject]:
         """Compute values again, and return those that differ. Those that only stale pages use, or that are about a
         file that is gone, count as different: they are not needed before the pages are made."""
-        reads, found = self.index.reads, set[Subject]()
+        reads, differing = self.index.reads, set[Subject]()
         logged = reads.values = reads.values or {}
         for name, key in sorted(values, key=lambda one: (one[1], one[0])):
             logged.pop((name, key), None)  # an earlier pass may have computed it from what has changed since
@@ -136,8 +136,8 @@ class StalePages:
                 if logged[name, key].results == known[name, key]:
                     continue
                 del logged[name, key]
-            found.add((name, key))
-        return found
+            differing.add((name, key))
+        return differing
 
     def note(self, choice: PagesToWrite, records: dict[Subject, ReadRecord], manifest_digest: str) -> None:
         """Save what was written and read, and the checksum of the manifest.

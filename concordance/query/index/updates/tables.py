@@ -52,32 +52,32 @@ _OF_LINKS = (
 def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
     """Return the digests of all tables; `touched` is None if nothing is known about the last build."""
     with index.reads.not_recording():
-        found = _path_tables(index, before, touched)
-        found["passes"] = {**index.marks, "files": _files_mark(index)}
+        tables = _path_tables(index, before, touched)
+        tables["passes"] = {**index.marks, "files": _files_mark(index)}
         same = (
-            touched is not None and before.get("passes") == found["passes"]
+            touched is not None and before.get("passes") == tables["passes"]
             and not touched.get(Aspect.USED_BY) and not touched.get(Aspect.SYMBOLS_NAMED)
         )  # fmt: skip
-        found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
+        tables |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         folders = index.folders
-        found["chapter"] = {folder: digest_of(chapter_of(index, folder)) for folder in folders}
-        found["chapters"] = _chapters(index)
-        found["findings"] = {rule: digest_of(list(files.items())) for rule, files in findings_by_rule(index).items()}
-        found["title"] = {"": digest_of(name_of(index))}
-        found["owners"] = {"": digest_of((code_owners(index).path, code_owners(index).rules))}
-        found["notes"] = _notes(index)
-        found["copies"] = {path: digest_of(paths) for path, paths in identical_files(index).items()}
-        found["all tests"] = {"": digest_of(index.has_tests)}
-        found["read"] = {"": index.census.file_count_band}
-        found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
+        tables["chapter"] = {folder: digest_of(chapter_of(index, folder)) for folder in folders}
+        tables["chapters"] = _chapters(index)
+        tables["findings"] = {rule: digest_of(list(files.items())) for rule, files in findings_by_rule(index).items()}
+        tables["title"] = {"": digest_of(name_of(index))}
+        tables["owners"] = {"": digest_of((code_owners(index).path, code_owners(index).rules))}
+        tables["notes"] = _notes(index)
+        tables["copies"] = {path: digest_of(paths) for path, paths in identical_files(index).items()}
+        tables["all tests"] = {"": digest_of(index.has_tests)}
+        tables["read"] = {"": index.census.file_count_band}
+        tables[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
         renamed = touched is None or touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.CONCEPT]
         if renamed or "shard" not in before or "alphabet" in vars(index):
-            found["shard"] = index.alphabet.shards.marks
-            found["shards"] = {"": digest_of(list(found["shard"]))}
+            tables["shard"] = index.alphabet.shards.marks
+            tables["shards"] = {"": digest_of(list(tables["shard"]))}
         else:
-            found |= {"shard": before["shard"], "shards": before["shards"]}
+            tables |= {"shard": before["shard"], "shards": before["shards"]}
             index.reused_letters = list(before["shard"])
-        return found
+        return tables
 
 
 @shared_until(Aspect.PATHS)
@@ -103,17 +103,17 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     paths = [row[1] for row in index.file_rows]
     texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
     recompute_all = touched is None or bool(touched[Aspect.PATHS])
-    found = {name: make(index) if recompute_all else before[name] for name, make in _BY_PATHS.items()}
+    tables = {name: make(index) if recompute_all else before[name] for name, make in _BY_PATHS.items()}
     files = index.files
-    found["weight"] = _updated_table(
+    tables["weight"] = _updated_table(
         before.get("weight", {}), paths, texts, recompute_all, lambda path: round_to_power(files[path].size)
     )
     packages = [path for path in paths if path.rpartition("/")[2] == "__init__.py"]
-    found["loading packages"] = _updated_table(
+    tables["loading packages"] = _updated_table(
         before.get("loading packages", {}), packages, texts, recompute_all, lambda path: int(loads_folder(index, path))
     )
     guides = recompute_all or any(GUIDES.search(path) for path in texts)
-    found["entry"] = (
+    tables["entry"] = (
         {path: digest_of(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
     )
     test_paths = [row[1] for row in index.file_rows if row[3] == Category.TEST or row[1] in index.tests_in]
@@ -124,10 +124,10 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
         names = ["", *(".".join(split_key(index.keys[test])) for test in index.tests_in.get(path, ()))]
         return digest_of([index.runners.command(path, language, name) for name in names])
 
-    found["command"] = _updated_table(
+    tables["command"] = _updated_table(
         before.get("command", {}), test_paths, test_paths if recompute else texts, recompute, command
     )
-    return found
+    return tables
 
 
 def _updated_table(
@@ -143,17 +143,17 @@ def _folder_lists(index: Index) -> Digests:
 
 
 def _stems(index: Index) -> Digests:
-    found: dict[str, list[str]] = {}
+    stems: dict[str, list[str]] = {}
     for path in sorted(row[1] for row in index.file_rows):
-        found.setdefault(stem_of(path), []).append(path)
-    return {stem: digest_of(paths) for stem, paths in found.items()}
+        stems.setdefault(stem_of(path), []).append(path)
+    return {stem: digest_of(paths) for stem, paths in stems.items()}
 
 
 def _notes(index: Index) -> Digests:
-    found: dict[str, list[Note]] = {}
+    notes_by_path: dict[str, list[Note]] = {}
     for note in index.book.notes:
-        found.setdefault(note.path, []).append(note)
-    return {path: digest_of((index.book.settings, notes)) for path, notes in found.items()}
+        notes_by_path.setdefault(note.path, []).append(note)
+    return {path: digest_of((index.book.settings, notes)) for path, notes in notes_by_path.items()}
 
 
 def _licences(index: Index) -> Digests:
@@ -256,12 +256,12 @@ class LinkTables:
         if rows is before:
             return
         self._rows[name] = rows
-        found: Digests = {}
+        digests: Digests = {}
         for key, row in rows.items():
             path, had = path_of(key), before.get(key)
             same = had is row or (had is not None and had == row)
-            found[path] = known[path] if same else make(row)
-        self._digests[name] = found
+            digests[path] = known[path] if same else make(row)
+        self._digests[name] = digests
 
     def _digest_analyses(self, index: Index) -> None:
         """Compute the digests of the results of whole-repository analyses."""
@@ -288,10 +288,10 @@ def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]
     known: dict[int, int] = {}
 
     def of(test: int) -> int:
-        found = known.get(test)
-        if found is None:
-            found = known[test] = digest_of((index.path_of(test), index.keys[test]))
-        return found
+        digest = known.get(test)
+        if digest is None:
+            digest = known[test] = digest_of((index.path_of(test), index.keys[test]))
+        return digest
 
     def make(row: tuple[list[tuple[int, bytes]], int]) -> int:
         near, farther = row

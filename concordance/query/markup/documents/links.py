@@ -35,29 +35,29 @@ class DocumentLinks:
     @cached_property
     def _files(self) -> dict[str, str]:
         """The files that the document links to, shows or includes, by the target as written."""
-        found: dict[str, str] = {}
+        files: dict[str, str] = {}
         for row, target, _ in self.model.imports:
             path = import_target(self.model.index, target, 0)
             if path:
-                found.setdefault(row.module or row.name, path)
-        return found
+                files.setdefault(row.module or row.name, path)
+        return files
 
     @cached_property
     def _code(self) -> dict[str, int]:
         """The definitions that the document names, by name; 0 if a name stands for several."""
-        found: dict[str, int] = {}
+        definitions: dict[str, int] = {}
         for row in bridges_from(self.model):
             if row.bridge == "documents" and row.target and row.trust >= Trust.UNIQUE_NAME:
-                found[row.name] = row.target if found.get(row.name, row.target) == row.target else 0
-        return found
+                definitions[row.name] = row.target if definitions.get(row.name, row.target) == row.target else 0
+        return definitions
 
     def name(self, name: str) -> Ref | None:
         """Return a link to the definition that a name stands for; None if that is not certain."""
         identity = self._code.get(name)
         if identity:
             return self.model.ref(identity)._replace(label=name)
-        found = self._names.ref(name)
-        return None if found is not None and found.path == self.model.path else found
+        ref = self._names.ref(name)
+        return None if ref is not None and ref.path == self.model.path else ref
 
     def file(self, target: str, label: str) -> Ref | None:
         """Return a link to the file or section that a target as written leads to; None if there is none."""
@@ -65,10 +65,10 @@ class DocumentLinks:
         if not path:
             at = self._section(self.model.path, section)
             return Ref(To.FILE, self.model.path, at, label, False) if at else None
-        found = self._files.get(target) or self._files.get(path)
-        if found is None:
+        ref = self._files.get(target) or self._files.get(path)
+        if ref is None:
             return None
-        return Ref(To.FILE, found, self._section(found, section) if section else "", label, False)
+        return Ref(To.FILE, ref, self._section(ref, section) if section else "", label, False)
 
     def document(self, name: str) -> tuple[Ref, str] | None:
         """Return a link to a document named as in Sphinx (`/topics/models`), and its title; None if there is none."""

@@ -81,9 +81,9 @@ def read_markdown(text: str, links: DocumentLinks) -> list[DocumentPart]:
 
 @cache
 def _parser() -> MarkdownIt:
-    found = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    found.inline.ruler.before("escape", "math", _math_rule)
-    return found
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.inline.ruler.before("escape", "math", _math_rule)
+    return parser
 
 
 def _math_rule(state: StateInline, silent: bool) -> bool:
@@ -170,17 +170,17 @@ class _Reader:
 
     def _heading(self, tokens: Sequence[Token]) -> tuple[Piece, ...]:
         """Return the text of a heading; its links and pictures are only labels."""
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         for token in tokens:
             if token.type == "code_inline":
-                found.append(Mono(token.content))
+                pieces.append(Mono(token.content))
             elif token.type in ("text", "math"):
-                found.append(token.content)
+                pieces.append(token.content)
             elif token.type in ("softbreak", "hardbreak"):
-                found.append(" ")
-        if found and type(found[-1]) is str:
-            found[-1] = re.sub(r"\s*\{[#:.][^{}]*\}\s*\Z", "", found[-1]).rstrip()
-        return tuple(found) if any(str(piece).strip() for piece in found) else ()
+                pieces.append(" ")
+        if pieces and type(pieces[-1]) is str:
+            pieces[-1] = re.sub(r"\s*\{[#:.][^{}]*\}\s*\Z", "", pieces[-1]).rstrip()
+        return tuple(pieces) if any(str(piece).strip() for piece in pieces) else ()
 
     # --- blocks
 
@@ -376,8 +376,8 @@ def _link_end(tokens: Sequence[Token], at: int) -> int:
 
 
 def _attribute(tag: str, name: str) -> str:
-    found = next((m for m in _ATTRIBUTE.finditer(tag) if m[1].lower() == name), None)
-    return unescape(next(filter(None, found.groups()[1:]), "")) if found else ""
+    match = next((m for m in _ATTRIBUTE.finditer(tag) if m[1].lower() == name), None)
+    return unescape(next(filter(None, match.groups()[1:]), "")) if match else ""
 
 
 def _plain_text(tokens: Sequence[Token]) -> str:

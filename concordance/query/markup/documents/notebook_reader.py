@@ -18,9 +18,9 @@ from concordance.query.markup.markdown_shapes import code_block
 def read_notebook(text: str, links: DocumentLinks) -> list[DocumentPart]:
     """Return the parts of a notebook; none if it is not one."""
     try:
-        found: Any = json.loads(text)
-        cells = found["cells"]
-        language = str(found.get("metadata", {}).get("language_info", {}).get("name", "python"))
+        notebook: Any = json.loads(text)
+        cells = notebook["cells"]
+        language = str(notebook.get("metadata", {}).get("language_info", {}).get("name", "python"))
         rows = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []

@@ -41,24 +41,24 @@ def document_parts(model: FileModel) -> list[DocumentPart]:
 
 def document_blocks(model: FileModel) -> list[Block]:
     """Return the blocks of a document."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     parts = document_parts(model)
     at = 0
     while at < len(parts):
         part = parts[at]
         if part.level:
-            found.append(Heading(min(part.level + 1, 6), part.heading))
+            blocks.append(Heading(min(part.level + 1, 6), part.heading))
             at += 1
             continue
         end = next((place for place in range(at, len(parts)) if parts[place].level), len(parts))
-        found.append(Doc(join_parts(model.path, parts[at:end])))
+        blocks.append(Doc(join_parts(model.path, parts[at:end])))
         at = end
-    return found
+    return blocks
 
 
 def join_parts(path: str, parts: Sequence[DocumentPart]) -> list[str | Ref | Cite | Picture]:
     """Return the texts of parts as one, with a citation of their lines."""
-    found: list[str | Ref | Cite | Picture] = [Cite(path, parts[0].first, parts[-1].last)] if parts[0].first else []
+    joined: list[str | Ref | Cite | Picture] = [Cite(path, parts[0].first, parts[-1].last)] if parts[0].first else []
     for number, part in enumerate(parts):
-        found += ["\n\n", *part.text] if number else part.text
-    return found
+        joined += ["\n\n", *part.text] if number else part.text
+    return joined

@@ -79,19 +79,19 @@ def _imports(model: FileModel) -> list[Block]:
             groups.setdefault(origin, {}).setdefault(row.module or row.name, []).append(
                 _ResolvedImport(row, path, identity, is_package)
             )
-    found: list[Block] = []
+    blocks: list[Block] = []
     for origin, title in _TITLES.items():
         modules = groups.get(origin)
         if modules:
-            found.append(Text([Strong(title)]))
+            blocks.append(Text([Strong(title)]))
             if origin == Origin.REPOSITORY:
-                found.append(Items([Item(_module(model, module, rows)) for module, rows in modules.items()]))
+                blocks.append(Items([Item(_module(model, module, rows)) for module, rows in modules.items()]))
             else:
-                found.append(Text(_commas([_module(model, module, rows) for module, rows in modules.items()])))
-    found += _importers(model)
-    if not found:
-        found.append(Text([no_imports(model)]))
-    return found
+                blocks.append(Text(_commas([_module(model, module, rows) for module, rows in modules.items()])))
+    blocks += _importers(model)
+    if not blocks:
+        blocks.append(Text([no_imports(model)]))
+    return blocks
 
 
 class _ResolvedImport(NamedTuple):
@@ -131,10 +131,10 @@ def _format_import(row: Import) -> str:
 
 
 def _commas(parts: Sequence[Sequence[Piece]]) -> list[Piece]:
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for part in parts:
-        found += [", ", *part] if found else part
-    return found
+        pieces += [", ", *part] if pieces else part
+    return pieces
 
 
 def _importers(model: FileModel) -> list[Block]:
@@ -156,15 +156,15 @@ def bridge_blocks(model: FileModel) -> list[Block]:
     groups, parts = _bridge_groups(model), bridge_parts(model)
     if not groups:
         return []
-    found: list[Block] = [Heading(3, ["Across Languages"])]
+    blocks: list[Block] = [Heading(3, ["Across Languages"])]
     if not parts:
-        return [*found, *(block for heading, items in groups for block in (Text([f"{heading}:"]), Items(items)))]
+        return [*blocks, *(block for heading, items in groups for block in (Text([f"{heading}:"]), Items(items)))]
     refs: list[Piece] = [
         Ref(To.FILE, model.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, place)
         for number, place in enumerate(range(BRIDGES_PART, BRIDGES_PART + len(parts)), 1)
     ]
     counts = [Item([f"{heading}: {count_noun(len(items), 'name')}"]) for heading, items in groups]
-    return [*found, Items(counts), Text(["The names are on ", *join_in_sentence(refs), "."])]
+    return [*blocks, Items(counts), Text(["The names are on ", *join_in_sentence(refs), "."])]
 
 
 @memoised_in_object
@@ -196,13 +196,13 @@ def _link_count(item: Item) -> int:
 def _bridge_groups(model: FileModel) -> list[tuple[str, list[Item]]]:
     """Return the bridges from and to a file by what they state."""
     out, into = _informative(model, bridges_from(model), False), _informative(model, bridges_to(model), True)
-    found: dict[str, list[Item]] = {}  # several bridges may share a verb
+    groups: dict[str, list[Item]] = {}  # several bridges may share a verb
     for says, rows in _by_relation(out).items():
-        found.setdefault(_relation_label(verbs(says)[0]), []).extend(_bridges_out(model, rows))
+        groups.setdefault(_relation_label(verbs(says)[0]), []).extend(_bridges_out(model, rows))
     for says, rows in _by_relation(into).items():
         items = _mentions(model, rows) if rows[0].bridge == _MENTIONS else _bridges_in(model, rows)
-        found.setdefault(_relation_label(verbs(says)[1]), []).extend(items)
-    return list(found.items())
+        groups.setdefault(_relation_label(verbs(says)[1]), []).extend(items)
+    return list(groups.items())
 
 
 def _relation_label(verb: str) -> str:
@@ -214,7 +214,7 @@ def _relation_label(verb: str) -> str:
 def _note_blocks(model: FileModel) -> list[Block]:
     """Return the notes that the file contains, those that it refers to, and the standards and issues that it cites."""
     rows = [row for row in bridges_from(model) if row.bridge in _NOTES]
-    found: list[Block] = [Heading(3, ["Notes"])] if rows else []
+    blocks: list[Block] = [Heading(3, ["Notes"])] if rows else []
     for says, some in _by_relation(rows).items():
         labels: dict[Piece, set[int]] = {}
         for row in some:
@@ -224,8 +224,8 @@ def _note_blocks(model: FileModel) -> list[Block]:
             Item([name, " ", *join_in_sentence([Line(model.path, line) for line in sorted(lines)])])
             for name, lines in labels.items()
         ]
-        found += [Text([_NOTE_WORDS[says]]), Items(items)]
-    return found
+        blocks += [Text([_NOTE_WORDS[says]]), Items(items)]
+    return blocks
 
 
 def _informative(model: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]:
@@ -239,22 +239,22 @@ def _informative(model: FileModel, rows: list[Bridge], into: bool) -> list[Bridg
         return index.path_of(row.source if into else row.target) if row.target else ""
 
     linked.update(other_file(row) for row in rows if row.bridge != _MENTIONS)
-    found = []
+    informative = []
     for row in rows:
         if row.bridge == _MENTIONS:
             if other_file(row) in linked:
                 continue
             linked.add(other_file(row))
-        found.append(row)
-    return found
+        informative.append(row)
+    return informative
 
 
 def _by_relation(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
     """Group rows by what they state."""
-    found: dict[str, list[Bridge]] = {}
+    by_relation: dict[str, list[Bridge]] = {}
     for row in rows:
-        found.setdefault(row.says, []).append(row)
-    return dict(sorted(found.items()))
+        by_relation.setdefault(row.says, []).append(row)
+    return dict(sorted(by_relation.items()))
 
 
 def _bridges_out(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
@@ -263,22 +263,22 @@ def _bridges_out(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     groups: dict[Piece, list[Bridge]] = {}
     for row in rows:
         groups.setdefault(_bridge_label(model, row), []).append(row)
-    lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
-    for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[1][0].name)):
-        location: list[Piece] = [" in ", *_sources(model, found)]
+    lines = {name: sorted({table.line(row) for row in bridges} - {0}) for name, bridges in groups.items()}
+    for name, bridges in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[1][0].name)):
+        location: list[Piece] = [" in ", *_sources(model, bridges)]
         if lines[name]:
             location = [" ", *join_in_sentence([Line(model.path, line) for line in lines[name]])]
-        for targets in _targets(model, found):
+        for targets in _targets(model, bridges):
             yield Item([name, " → ", *targets, *location] if targets else [name, *location])
 
 
 def _sources(model: FileModel, rows: list[Bridge]) -> list[Piece]:
     sources = dict.fromkeys(row.source for row in rows)
-    found = list(dict.fromkeys(_source(model, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
-    names = Counter(ref.label for ref in found)
+    references = list(dict.fromkeys(_source(model, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
+    names = Counter(ref.label for ref in references)
     refs: list[Piece] = [
         ref._replace(label=f"{ref.path}: {ref.label}") if names[ref.label] > 1 and ref.label != ref.path else ref
-        for ref in found
+        for ref in references
     ]
     left = len(sources) - _MAX_BRIDGE_ENDS
     return join_in_sentence([*refs, count_noun(left, "other place")] if left > 0 else refs)
@@ -295,9 +295,9 @@ def _source(model: FileModel, source: int) -> Ref:
 def _targets(model: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
     """Yield links to the targets of a name, in several portions if there are very many."""
     best = max(row.trust for row in rows)
-    found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_table_entry(model, row.target))
-    refs: list[Piece] = [ref_of(model.index, target) for target in found]
-    guess = "" if best > Trust.CANDIDATE else " (one of these)" if len(found) > 1 else _NAMESAKE
+    targets = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_table_entry(model, row.target))
+    refs: list[Piece] = [ref_of(model.index, target) for target in targets]
+    guess = "" if best > Trust.CANDIDATE else " (one of these)" if len(targets) > 1 else _NAMESAKE
     for start in range(0, max(1, len(refs)), _MAX_BRIDGES):
         some = refs[start : start + _MAX_BRIDGES]
         yield [*join_in_sentence(some, "or"), guess] if guess else join_in_sentence(some)
@@ -333,18 +333,18 @@ def _bridges_in(model: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     groups: dict[int, list[Bridge]] = {}
     for row in rows:
         groups.setdefault(row.target, []).append(row)
-    for target, found in sorted(groups.items(), key=lambda group: model.ids.place_of(group[0])):
+    for target, bridges in sorted(groups.items(), key=lambda group: model.ids.place_of(group[0])):
         others = [
-            row for row in found if not _is_table_entry(model, row.source) or not bridge_page(model.index, row.name)
+            row for row in bridges if not _is_table_entry(model, row.source) or not bridge_page(model.index, row.name)
         ]
         sources = _sources(model, others) if others else []
         shown = {piece.label for piece in sources if isinstance(piece, Ref)}
         # What it is called there is not repeated if the link to that place has the same text.
-        named = [name for name in dict.fromkeys(_bridge_label(model, row) for row in found) if name not in shown]
+        named = [name for name in dict.fromkeys(_bridge_label(model, row) for row in bridges) if name not in shown]
         names: list[Piece] = list(named)[:_MAX_BRIDGE_ENDS]
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
-        if sources and any("$" in row.name for row in found):
+        if sources and any("$" in row.name for row in bridges):
             names = []  # a name that is put together when the build runs
         own = ref_of(model.index, target, short=True)
         definition: Piece = Mono(own.label) if target == model.ids.file else own

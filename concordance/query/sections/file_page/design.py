@@ -45,16 +45,16 @@ def blocks(model: FileModel) -> list[Block]:
     """Return the layer, cluster, rank and neighbours of a file, its class hierarchy and its cycle."""
     index, file = model.index, model.ids.file
     used, users = index.neighbours.uses_of(file), index.neighbours.users_of(file)
-    found: list[Block] = []
+    blocks: list[Block] = []
     standing = [Item(pieces) for pieces in _position_items(model, used, users)]
     if standing:
-        found.append(Items(standing))
+        blocks.append(Items(standing))
     if used or users:
-        found.append(_diagram(model, used, users))
+        blocks.append(_diagram(model, used, users))
     if not users:
-        found.append(Text(no_users(model)))
-    found += _hierarchy(model)
-    return [Heading(3, ["Role in the repository"]), *found]
+        blocks.append(Text(no_users(model)))
+    blocks += _hierarchy(model)
+    return [Heading(3, ["Role in the repository"]), *blocks]
 
 
 def _used_by_tests_alone(index: Index, users: Collection[int]) -> bool:

@@ -52,19 +52,19 @@ _MAX_INPUTS = 12  # options or variables that are named
 def blocks(model: FileModel) -> list[Block]:
     """Return the blocks of the section."""
     rows = rank_definitions(model)
-    found = _definitions(model, rows)
+    blocks = _definitions(model, rows)
     if rows:
-        found += _way_through(model, rows[0].place)
+        blocks += _way_through(model, rows[0].place)
     belongs = [*_inputs(model), *_places(model)]
     if belongs:
-        found.append(Items([Item(pieces) for pieces in belongs]))
+        blocks.append(Items([Item(pieces) for pieces in belongs]))
     users = _users(model)
     if users:
-        found.append(Text(users))
+        blocks.append(Text(users))
     titles = suite_titles(model.index, model.file)
     if titles:
-        found = [*_suites(model, titles), *found]
-    return found or [Text([_nothing_found(model)])]
+        blocks = [*_suites(model, titles), *blocks]
+    return blocks or [Text([_nothing_found(model)])]
 
 
 def _suites(model: FileModel, titles: dict[str, int]) -> list[Block]:
@@ -91,14 +91,14 @@ def _definitions(model: FileModel, rows: list[CentralDefinition]) -> list[Block]
         return [Text([*join_in_sentence(counts), "."])] if counts else []
     shown = [row for row in rows if not row.is_private or row.files] or rows
     central = [row for row in shown if not row.is_plain][:_MAX_CENTRAL]
-    found: list[Block] = [Items([_central_item(model, row) for row in central])] if central else []
+    blocks: list[Block] = [Items([_central_item(model, row) for row in central])] if central else []
     others = [row for row in shown if row not in central]
     names: list[Piece] = [model.own(row.place) for row in others[:_MAX_OTHERS]]
     left = len(others) - len(names)
     names += [f"{left:,} more"] if left else []
     hidden: Counter[str] = Counter(model.symbols[row.place].kind for row in rows[len(shown) :])
     names += [count_kind(kind, number).replace(" ", " private ", 1) for kind, number in hidden.most_common()]
-    return [*found, Text(["Also " if found else "Defines ", *join_in_sentence(names), "."])] if names else found
+    return [*blocks, Text(["Also " if blocks else "Defines ", *join_in_sentence(names), "."])] if names else blocks
 
 
 def _central_item(model: FileModel, row: CentralDefinition) -> Item:
@@ -113,13 +113,13 @@ def _central_item(model: FileModel, row: CentralDefinition) -> Item:
 
 def _way_through(model: FileModel, centre: int) -> list[Block]:
     """Return the calls of the main function of a file that orchestrates others, as a numbered list."""
-    found = call_sequence(model, centre)
-    if found is None:
+    sequence = call_sequence(model, centre)
+    if sequence is None:
         return []
-    items = [Item([model.ref(step), *_step_words(model, step)]) for step in found.steps[:_MAX_STEPS]]
-    left = len(found.steps) - len(items)
+    items = [Item([model.ref(step), *_step_words(model, step)]) for step in sequence.steps[:_MAX_STEPS]]
+    left = len(sequence.steps) - len(items)
     blocks: list[Block] = [
-        Text([model.own(found.place), " calls, in the order of the text:"]),
+        Text([model.own(sequence.place), " calls, in the order of the text:"]),
         Items(items, ordered=True),
     ]
     return [*blocks, Text([f"{left} more in Code Structure."])] if left else blocks

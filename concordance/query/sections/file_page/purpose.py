@@ -30,6 +30,6 @@ def blocks(model: FileModel) -> list[Block]:
     quoted = Doc(markdown(words, model.file.language, MentionedNames(model).ref))
     lines = model.lines_of(words)
     source: list[Piece] = [Line(model.path, *lines)] if lines else [Ref(To.SOURCE, model.path, "", model.path)]
-    found: list[Block] = [Quote([quoted]), Text(["— ", *source])]
+    blocks: list[Block] = [Quote([quoted]), Text(["— ", *source])]
     facts = describe_by_facts(model.index, model.path) if is_brief(model.file, words) else []
-    return [*found, Text(as_sentence(facts))] if facts else found
+    return [*blocks, Text(as_sentence(facts))] if facts else blocks

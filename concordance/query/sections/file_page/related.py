@@ -31,13 +31,13 @@ def blocks(model: FileModel) -> list[Block]:
     """Return the files of the same folder, then other related files with their reasons."""
     index, folder = model.index, model.path.rpartition("/")[0]
     beside = [path for path in index.files_in(folder) if path != model.path]
-    found: list[Block] = [Heading(3, ["Related Files"])]
+    blocks: list[Block] = [Heading(3, ["Related Files"])]
     location: Piece = Mono(folder) if folder else "the root"
     if beside and len(beside) <= _MAX_IN_FOLDER:
         refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in beside]
-        found.append(Text(["In ", location, ": ", *join_in_sentence(refs), "."]))
+        blocks.append(Text(["In ", location, ": ", *join_in_sentence(refs), "."]))
     elif beside:
-        found.append(
+        blocks.append(
             Text(
                 [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
             )
@@ -49,10 +49,10 @@ def blocks(model: FileModel) -> list[Block]:
             Item([Ref(To.FILE, path, "", _relative_to(path, folder)), f" — {_reasons(name, reasons)}"])
             for path, reasons in rows
         ]
-        found.append(Items(items))
-    if len(found) == 1:
-        found.append(Text(["No other file is directly in ", location, "; no related files found."]))
-    return found
+        blocks.append(Items(items))
+    if len(blocks) == 1:
+        blocks.append(Text(["No other file is directly in ", location, "; no related files found."]))
+    return blocks
 
 
 def _relative_to(path: str, folder: str) -> str:

@@ -71,8 +71,8 @@ def _testing(model: FileModel) -> list[Block]:
         return list(_own_tests(model))
     if is_stub(model.path):
         return [Text(["Declarations for type checkers: nothing in it is run."])]
-    index, found = model.index, model.index.tests_of(model.path)
-    if not found.near or not _has_code(model):
+    index, reaching = model.index, model.index.tests_of(model.path)
+    if not reaching.near or not _has_code(model):
         package = loading_package(index, model.path)
         loading = index.tests_of(package).near if package else []
         return list(_by_package(model, package, loading) if loading else _named_by_tests(model))
@@ -89,8 +89,8 @@ def _testing(model: FileModel) -> list[Block]:
     more: list[Piece] = []
     if len(shown) < len(by_file):
         more = [Ref(To.FILE, model.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
-    if found.farther and not page_subject(model).devices:
-        farther = count_noun(found.farther, "other test")
+    if reaching.farther and not page_subject(model).devices:
+        farther = count_noun(reaching.farther, "other test")
         more.append(f"{farther} may reach it through other code, up to {STEPS} calls away.")
     blocks += [Text(more)] if more else []
     blocks += _other_users(model, by_file)

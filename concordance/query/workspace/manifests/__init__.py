@@ -56,8 +56,8 @@ class Lines:
             if match is None:
                 return 1
             at = match.end()
-            found = match.start(1) if match.re.groups else match.start()
-        return self.text.count("\n", 0, found) + 1
+            offset = match.start(1) if match.re.groups else match.start()
+        return self.text.count("\n", 0, offset) + 1
 
 
 class XmlElement(NamedTuple):
@@ -71,7 +71,7 @@ class XmlElement(NamedTuple):
 
 def xml_elements(text: str) -> Iterator[XmlElement]:
     """Yield the elements of an XML file in the order of their ends; none if it is not valid, or declares entities."""
-    found: list[XmlElement] = []
+    elements: list[XmlElement] = []
     open_: list[tuple[str, int, dict[str, str], list[str]]] = []
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -82,7 +82,7 @@ def xml_elements(text: str) -> Iterator[XmlElement]:
     def end(_: str) -> None:
         path = tuple(row[0] for row in open_)
         _, line, attributes, parts = open_.pop()
-        found.append(XmlElement(path, line, attributes, "".join(parts).strip()))
+        elements.append(XmlElement(path, line, attributes, "".join(parts).strip()))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda data: open_[-1][3].append(data) if open_ else None
@@ -91,7 +91,7 @@ def xml_elements(text: str) -> Iterator[XmlElement]:
         parser.Parse(text, True)
     except (expat.ExpatError, ValueError):
         return
-    yield from found
+    yield from elements
 
 
 def _refuse(*_: object) -> None:

@@ -25,11 +25,11 @@ def read(path: str, text: str) -> PackageManifest:
     packages = (NamedVersion(name, known, at),) if isinstance(name, str) and name else ()
     groups = [(group, table(data, group)) for group in _TABLES]
     groups.append(("workspace.dependencies", table(data, "workspace", "dependencies")))
-    found = []
+    requirements = []
     for group, rows in groups:
         for written, value in rows.items():
             package = table(value).get("package", written)
             wanted = value if isinstance(value, str) else table(value).get("version", "")
             line = lines.of(rf"^\[{re.escape(group)}(?:\]|\.(?={re.escape(written)}\]))", rf"{re.escape(written)}\b")
-            found.append(NamedVersion(str(package), str(wanted), line))
-    return PackageManifest(packages, tuple(found))
+            requirements.append(NamedVersion(str(package), str(wanted), line))
+    return PackageManifest(packages, tuple(requirements))

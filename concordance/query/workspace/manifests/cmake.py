@@ -15,7 +15,9 @@ def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says. Only a build file defines a project; names are compared in lower case."""
 
     def rows(pattern: re.Pattern[str]) -> tuple[NamedVersion, ...]:
-        found = pattern.finditer(text)
-        return tuple(NamedVersion(one[1].lower(), one[2] or "", text.count("\n", 0, one.start(1)) + 1) for one in found)
+        matches = pattern.finditer(text)
+        return tuple(
+            NamedVersion(one[1].lower(), one[2] or "", text.count("\n", 0, one.start(1)) + 1) for one in matches
+        )
 
     return PackageManifest(rows(_PROJECT) if path.endswith("CMakeLists.txt") else (), rows(_WANTED))

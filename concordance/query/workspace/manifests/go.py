@@ -15,9 +15,9 @@ def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
 
     def rows(pattern: re.Pattern[str]) -> tuple[NamedVersion, ...]:
-        found = pattern.finditer(text)
+        matches = pattern.finditer(text)
         return tuple(
-            NamedVersion(one[1], "".join(one.groups()[1:]), text.count("\n", 0, one.start(1)) + 1) for one in found
+            NamedVersion(one[1], "".join(one.groups()[1:]), text.count("\n", 0, one.start(1)) + 1) for one in matches
         )
 
     return PackageManifest(rows(_MODULE), rows(_REQUIREMENT))

@@ -13,9 +13,9 @@ _GRADLE = re.compile(r"^\s*\w+[ (]+[\"']([\w.-]+:[\w.-]+):([^\"'@:]+)[^\"']*[\"'
 def read(path: str, text: str) -> PackageManifest:
     """Return what a manifest says."""
     if not path.endswith(".xml"):
-        found = _GRADLE.finditer(text)
+        matches = _GRADLE.finditer(text)
         return PackageManifest(
-            (), tuple(NamedVersion(one[1], one[2], text.count("\n", 0, one.start(1)) + 1) for one in found)
+            (), tuple(NamedVersion(one[1], one[2], text.count("\n", 0, one.start(1)) + 1) for one in matches)
         )
     project: dict[str, str] = {}
     parent: dict[str, str] = {}

@@ -22,9 +22,9 @@ def read(path: str, text: str) -> PackageManifest:
     lines = Lines(text)
     name, version = table(data).get("name"), table(data).get("version", "")
     packages = (NamedVersion(name, str(version), lines.of(r'"name"\s*:')),) if isinstance(name, str) and name else ()
-    found: dict[str, NamedVersion] = {}
+    requirements: dict[str, NamedVersion] = {}
     for group in _TABLES:
         for other, wanted in table(data, group).items():
             line = lines.of(rf'"{group}"\s*:', rf'"{re.escape(other)}"\s*:')
-            found.setdefault(other, NamedVersion(other, wanted if isinstance(wanted, str) else "", line))
-    return PackageManifest(packages, tuple(found.values()))
+            requirements.setdefault(other, NamedVersion(other, wanted if isinstance(wanted, str) else "", line))
+    return PackageManifest(packages, tuple(requirements.values()))

@@ -62,15 +62,15 @@ def _read_pyproject(text: str) -> PackageManifest:
     listed = [*texts(project.get("dependencies"))]
     for group in table(project, "optional-dependencies").values():
         listed += texts(group)
-    found = [
+    requirements = [
         dependency for words in listed for dependency in _requirement(words, lines.of(rf"[\"'](?={re.escape(words)})"))
     ]
     for name, wanted in table(poetry, "dependencies").items():
         if name != "python":
             version = wanted if isinstance(wanted, str) else table(wanted).get("version", "")
             line = lines.of(r"^\[tool\.poetry\.dependencies\]", rf"^\"?{re.escape(name)}\"?\s*=")
-            found.append(NamedVersion(normalise_distribution(name), str(version).replace("*", ""), line))
-    return PackageManifest(_package(own.get("name"), own.get("version"), at), tuple(dict.fromkeys(found)))
+            requirements.append(NamedVersion(normalise_distribution(name), str(version).replace("*", ""), line))
+    return PackageManifest(_package(own.get("name"), own.get("version"), at), tuple(dict.fromkeys(requirements)))
 
 
 def _read_setup_cfg(text: str) -> PackageManifest:
@@ -84,12 +84,12 @@ def _read_setup_cfg(text: str) -> PackageManifest:
     extras = parser.items("options.extras_require") if parser.has_section("options.extras_require") else []
     blocks = [parser.get("options", "install_requires", fallback=""), *(value for _, value in extras)]
     asked = [line.strip() for block in blocks for line in re.split(r"[\n]", block) if line.strip()]
-    found = (
+    requirements = (
         dependency
         for words in asked
         for dependency in _requirement(words, lines.of(r"^\[options", rf"[\s=](?={re.escape(words)})"))
     )
-    return PackageManifest(_package(name, version, lines.of(r"^\[metadata\]", r"^name\s*=")), tuple(found))
+    return PackageManifest(_package(name, version, lines.of(r"^\[metadata\]", r"^name\s*=")), tuple(requirements))
 
 
 def _read_script(text: str) -> PackageManifest:
@@ -110,10 +110,10 @@ def _read_script(text: str) -> PackageManifest:
             name, version, needs = given.get("name"), given.get("version"), given.get("install_requires")
             packages = _package(_constant(name), _constant(version), getattr(name, "lineno", node.lineno))
             items = needs.elts if isinstance(needs, ast.List | ast.Tuple) else []
-            found = (
+            requirements = (
                 dependency for item in items for dependency in _requirement(str(_constant(item) or "-"), item.lineno)
             )
-            return PackageManifest(packages, tuple(found))
+            return PackageManifest(packages, tuple(requirements))
     return PackageManifest()
 
 
