@@ -161,12 +161,12 @@ def _open_store(root: str, update: bool, progress: Progress) -> Facts:
         progress("say", 0, 0, "a build of this repository is running; waiting for it")
         if lock.is_held(folder, PATIENCE):
             try:
-                found = Facts(folder)
+                store = Facts(folder)
             except StoreBroken:  # written by another version, or not there yet: only the running build can help
                 progress("say", 0, 0, "there is no complete store to answer from yet; still waiting for the build")
             else:
                 progress("say", 0, 0, "the build is still running: answering from the last complete store")
-                return found
+                return store
     elif there and (facts := _open_current(root, folder)) is not None:
         return facts
     if not there and os.path.isdir(root):

@@ -57,7 +57,7 @@ UNCLEAR = frozenset(("meaning", "said", "meant", "sight", "home", "holder", "she
 
 
 # Not for local values either: the reader would have to look for the assignment to know what they are.
-UNCLEAR_VALUES = frozenset(("said", "told", "meant", "handed", "shelf", "shelves", "tray", "crew", "desk", "wishes"))
+UNCLEAR_VALUES = frozenset(("found", "said", "told", "meant", "handed", "shelf", "shelves", "tray", "crew", "desk", "wishes"))
 
 
 def _name(path: Path) -> str:

@@ -55,14 +55,14 @@ def doc_to_html(pieces: Sequence[str | Ref | Cite | Picture], link: Callable[[Li
     """Return the HTML of a doc text; `link` writes one of our links or pictures."""
     text = [piece for piece in pieces if not isinstance(piece, Cite)]
     if len(text) == 1 and isinstance(text[0], str):
-        found = plain_html(escape_hidden(text[0]), ())
-        return found if found is not None else _Writer("", [], link).html(escape_hidden(text[0]))
+        html = plain_html(escape_hidden(text[0]), ())
+        return html if html is not None else _Writer("", [], link).html(escape_hidden(text[0]))
     refs = [piece for piece in text if not isinstance(piece, str)]
-    found = plain_html(
+    html = plain_html(
         "".join(escape_hidden(piece) if isinstance(piece, str) else "\0" for piece in text), [*map(link, refs)]
     )
-    if found is not None:
-        return found
+    if html is not None:
+        return html
     marker = secrets.token_hex(8)
     parts, number = [], 0
     for one in text:
@@ -170,7 +170,7 @@ class _Writer:
         """Return code with each of our links in it replaced by the link's label."""
         if not self.marker or self.marker not in text:
             return text
-        return re.sub(rf"\[x\]\({self.marker}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
+        return re.sub(rf"\[x\]\({self.marker}-(\d+)\)", lambda match: self.refs[int(match[1])].label, text)
 
 
 def _note_class(tokens: Sequence[Token]) -> str:
@@ -207,33 +207,33 @@ def plain_html(text: str, links: Sequence[str]) -> str | None:
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
     """Yield paragraphs, lists and whole fences; anything after a list that could continue it raises."""
-    found: list[str] = []
+    block: list[str] = []
     fence, listed = "", False
     for line in lines:
         if fence:
             if line.startswith("```") and line.rstrip(" ").strip("`") == "" and len(line.rstrip(" ")) >= len(fence):
-                yield found
-                found, fence = [], ""
+                yield block
+                block, fence = [], ""
             else:
-                found.append(line)
+                block.append(line)
         elif not line.strip(" \t"):
-            if found:
-                listed = found[0].startswith("- ")
-                yield found
-            found = []
-        elif line.startswith("```") and not found:
+            if block:
+                listed = block[0].startswith("- ")
+                yield block
+            block = []
+        elif line.startswith("```") and not block:
             opened = _FENCE.fullmatch(line)
             if opened is None:
                 raise _UnsureError
-            fence, found, listed = opened[1], [line], False
+            fence, block, listed = opened[1], [line], False
         else:
-            if not found and listed and line[0] in " \t-":
+            if not block and listed and line[0] in " \t-":
                 raise _UnsureError
-            found.append(line)
+            block.append(line)
     if fence:
         raise _UnsureError
-    if found:
-        yield found
+    if block:
+        yield block
 
 
 def _block(lines: list[str], links: Iterator[str]) -> str:
@@ -266,24 +266,24 @@ def _words(lines: list[str], links: Iterator[str]) -> str:
 def _simple_inline(text: str, links: Iterator[str]) -> str:
     out: list[str] = []
     place = 0
-    for found in _SPECIAL.finditer(text):
-        out.append(escape(text[place : found.start()], False))
-        place = found.end()
-        kind = found.lastgroup
+    for match in _SPECIAL.finditer(text):
+        out.append(escape(text[place : match.start()], False))
+        place = match.end()
+        kind = match.lastgroup
         if kind == "other":
-            if not _is_harmless(text, found.start()):
+            if not _is_harmless(text, match.start()):
                 raise _UnsureError
-            out.append(escape(found[0], False))
+            out.append(escape(match[0], False))
         elif kind == "link":
             out.append(next(links))
         elif kind == "end":
             out.append("\n")
         elif kind == "escaped":
-            out.append(escape(found["escaped"], False))
+            out.append(escape(match["escaped"], False))
         elif kind == "strong":
-            out.append(f"<strong>{_simple_inline(found['strong'], links)}</strong>")
+            out.append(f"<strong>{_simple_inline(match['strong'], links)}</strong>")
         else:
-            out.append(_simple_code(found["code"] or found["math"], kind == "math"))
+            out.append(_simple_code(match["code"] or match["math"], kind == "math"))
     out.append(escape(text[place:], False))
     return "".join(out)
 

@@ -21,12 +21,12 @@ def find_differences(lines: Sequence[str], expected: Sequence[str]) -> list[tupl
     last = min(_common_length(lines[::-1], expected[::-1]), len(lines) - first, len(expected) - first)
     here, there = lines[first : len(lines) - last], expected[first : len(expected) - last]
     places = _places(here, there, first + 1)
-    found = list(islice(places, _MAX_PLACES))
+    differences = list(islice(places, _MAX_PLACES))
     more = sum(1 for _ in places)
     if more:
-        line, problem = found[-1]
-        found[-1] = line, f"{problem}; {more:,} more {'place differs' if more == 1 else 'places differ'} below"
-    return found
+        line, problem = differences[-1]
+        differences[-1] = line, f"{problem}; {more:,} more {'place differs' if more == 1 else 'places differ'} below"
+    return differences
 
 
 def _common_length(one: Sequence[str], other: Sequence[str]) -> int:

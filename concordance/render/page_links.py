@@ -53,7 +53,7 @@ _AS_IS = re.compile(r"[\w \-.,:/()+#=&]*")
 def scan(text: str) -> PageLinks:
     """Return the links and anchors of a page."""
     lines = text.split("\n")
-    found = _Found([], [], [])
+    links = _Found([], [], [])
     definitions: dict[str, str] = {}
     slugs: dict[str, int] = {}
     number, total = 0, len(lines)
@@ -65,20 +65,20 @@ def scan(text: str) -> PageLinks:
                 number = behind
                 continue
         if line.startswith("#") and (heading := _HEADING.match(line)):
-            found.anchors.append(_numbered(slug(strip_markup(heading[2] or "")), slugs))
+            links.anchors.append(_numbered(slug(strip_markup(heading[2] or "")), slugs))
         if line.startswith("[") and (definition := _DEFINITION.match(line)) and _may_define(lines, number):
             definitions.setdefault(_alike(definition[1]), definition[2].strip("<>"))
             number += 1
             continue
-        number += _read(lines, number, found) if "[" in line or "<a id=" in line else 1
+        number += _read(lines, number, links) if "[" in line or "<a id=" in line else 1
     undefined = []
-    for at, label, sure in found.named:
+    for at, label, sure in links.named:
         target = definitions.get(label) or definitions.get(_alike(label))
         if target is not None:
-            found.links.append((at, target))
+            links.links.append((at, target))
         elif sure:
             undefined.append((at, label))
-    return PageLinks(found.links, found.anchors, undefined)
+    return PageLinks(links.links, links.anchors, undefined)
 
 
 def unescape_target(link: str) -> str:
@@ -166,7 +166,7 @@ def _inside(lines: Sequence[str], number: int, quotes: int, indent: int) -> int:
 # --- text
 
 
-def _read(lines: Sequence[str], number: int, found: _Found) -> int:
+def _read(lines: Sequence[str], number: int, links: _Found) -> int:
     """Read the links of a line and of the lines that continue it; return how many lines that took."""
     quotes, line = _unquoted(lines[number])
     if line.startswith("    ") and _is_code(lines, number, quotes, line):
@@ -174,19 +174,19 @@ def _read(lines: Sequence[str], number: int, found: _Found) -> int:
     if line.lstrip(" ").startswith("|"):
         for cell in _CELLS.split(line):
             if "[" in cell or "<a id=" in cell:
-                _tokens(cell, number + 1, found)
+                _tokens(cell, number + 1, links)
         return 1
     if _HEADING.match(line):
-        _tokens(line, number + 1, found)
+        _tokens(line, number + 1, links)
         return 1
     taken, text = 1, line
-    sizes = len(found.links), len(found.named), len(found.anchors)
-    while not _tokens(text, number + 1, found) and number + taken < len(lines):
+    sizes = len(links.links), len(links.named), len(links.anchors)
+    while not _tokens(text, number + 1, links) and number + taken < len(lines):
         deep, further = _unquoted(lines[number + taken])
         if not further.strip() or _BREAKS.match(further) or _ITEM.match(further) or deep > quotes:
             break
         text, taken = f"{text}\n{further}", taken + 1
-        del found.links[sizes[0] :], found.named[sizes[1] :], found.anchors[sizes[2] :]
+        del links.links[sizes[0] :], links.named[sizes[1] :], links.anchors[sizes[2] :]
     return taken
 
 
@@ -201,7 +201,7 @@ def _is_code(lines: Sequence[str], number: int, quotes: int, line: str) -> bool:
     return at < 0 or not _unquoted(lines[at])[1].strip()
 
 
-def _tokens(text: str, line: int, found: _Found) -> bool:
+def _tokens(text: str, line: int, links: _Found) -> bool:
     """Read the links of a text; False if it ends in the middle of a link or of inline code."""
     open_: list[int] = []
     whole, at = True, 0
@@ -217,11 +217,11 @@ def _tokens(text: str, line: int, found: _Found) -> bool:
         elif sign == "]" and open_:
             begin = open_.pop()
             here = line + text.count("\n", 0, token.start())
-            at, linked = _close_bracket(text, begin, at, here, found)
+            at, linked = _close_bracket(text, begin, at, here, links)
             if linked and begin >= 0:  # links do not nest
                 open_ = [place for place in open_ if place < 0]
         elif sign.startswith('<a id="'):
-            found.anchors.append(unescape(sign.split('"', 2)[1]))
+            links.anchors.append(unescape(sign.split('"', 2)[1]))
     return whole and not open_
 
 
@@ -238,17 +238,17 @@ def _span_end(text: str, at: int, length: int) -> int:
     return 0
 
 
-def _close_bracket(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[int, bool]:
+def _close_bracket(text: str, begin: int, at: int, line: int, links: _Found) -> tuple[int, bool]:
     """Read what follows a closing bracket: an address, a label, or neither. Return the end and whether it is a link."""
     behind = text[at : at + 1]
     if behind == "(" and (target := _ADDRESS.match(text, at)):
-        found.links.append((line, (target[1] or "").strip("<>")))
+        links.links.append((line, (target[1] or "").strip("<>")))
         return target.end(), True
     label = text[begin + 1 : at - 1]
     if behind == "[" and (named := _LABEL.match(text, at)):
-        found.named.append((line, named[1] or label, True))
+        links.named.append((line, named[1] or label, True))
         return named.end(), True
-    found.named.append((line, label, False))
+    links.named.append((line, label, False))
     return at, False
 
 

@@ -76,13 +76,13 @@ class SourceReader:
 
     def __call__(self, path: str) -> SourceText:
         """Return the content of one file."""
-        found = self._cache.pop(path, None)
-        if found is None:
-            found = self._read(path)
+        source = self._cache.pop(path, None)
+        if source is None:
+            source = self._read(path)
             if len(self._cache) >= _MAX_CACHED_FILES:
                 del self._cache[next(iter(self._cache))]
-        self._cache[path] = found
-        return found
+        self._cache[path] = source
+        return source
 
     def _read(self, path: str) -> SourceText:
         entry = ListedFile(path, 0, 0)
@@ -114,36 +114,36 @@ class Checker:
         self.read_page = SourceReader(ground.out)
         self._targets: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def check(self, row: ManifestPage, data: bytes, cited: bytes, subject: Subject, found: PageCheck) -> None:
+    def check(self, row: ManifestPage, data: bytes, cited: bytes, subject: Subject, check: PageCheck) -> None:
         """Check a page. `row`, `data` and `cited` are its row of the manifest, its content and its claims as they
         would be written now for a subject."""
         source = subject[1] if subject[0] == FILE_PAGE else ""
-        found.rows.append(row)
-        found.has.append(hash(row.page))
+        check.rows.append(row)
+        check.has.append(hash(row.page))
         text = data.decode("utf-8", "replace")
         scanned = page_links.scan(text) if row.page.endswith(MARKDOWN) else None  # only Markdown can be read
         if scanned is not None:
-            found.has.extend(hash(f"{row.page}#{name}") for name in scanned.anchors)
+            check.has.extend(hash(f"{row.page}#{name}") for name in scanned.anchors)
         try:
             there = _bytes(self.ground.out, row.page)
         except OSError as error:
             reason = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            found.problems.append(Problem(row.page, 0, "", f"the page {reason}{self._reason(row, None, source)}"))
+            check.problems.append(Problem(row.page, 0, "", f"the page {reason}{self._reason(row, None, source)}"))
             return
         if there != data:
-            found.differing[row.page] = subject
-            found.problems += self._page_differences(row, there, text, source)
+            check.differing[row.page] = subject
+            check.problems += self._page_differences(row, there, text, source)
             return
         lines = text.split("\n")
         rows = claims.decode_claims(cited) if cited else []
-        found.problems += self._claim_differences(row, rows, cited, lines)
-        found.problems += self._claims(row.page, rows, lines)
-        found.claims += len(rows)
+        check.problems += self._claim_differences(row, rows, cited, lines)
+        check.problems += self._claims(row.page, rows, lines)
+        check.claims += len(rows)
         if scanned is not None:
-            found.problems += self._links(row.page, scanned, lines, found.wants)
-            found.links += len(scanned.links)
+            check.problems += self._links(row.page, scanned, lines, check.wants)
+            check.links += len(scanned.links)
             if source:
-                found.problems += self._statements(row, source, lines)
+                check.problems += self._statements(row, source, lines)
 
     # --- the book is at fault
 
@@ -282,12 +282,12 @@ class Checker:
         """Return the file of the book and the file of the repository that a path points to; "?" if neither exists."""
         folder = page.rpartition("/")[0]
         key = (folder, path)
-        found = self._targets.get(key)
-        if found is None:
+        target = self._targets.get(key)
+        if target is None:
             if len(self._targets) > 200_000:
                 self._targets.clear()
-            found = self._targets[key] = self._resolved(folder, unquote(path, errors="surrogateescape"))
-        return found
+            target = self._targets[key] = self._resolved(folder, unquote(path, errors="surrogateescape"))
+        return target
 
     def _resolved(self, folder: str, path: str) -> tuple[str, str]:
         whole = os.path.normpath(os.path.join(self.ground.out, folder, path))

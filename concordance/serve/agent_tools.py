@@ -291,10 +291,10 @@ class _Call:
 
     def _slice(self, target: str) -> tuple[str, int, int]:
         """Return the file and the lines that a target of `read` means."""
-        found = re.fullmatch(r"(.+?):(\d+)(?:-(\d+))?", target)
-        if found is not None and self.index.facts.file(found[1]) is not None:
-            start = int(found[2])
-            return found[1], start, int(found[3] or start + _EXCERPT)
+        match = re.fullmatch(r"(.+?):(\d+)(?:-(\d+))?", target)
+        if match is not None and self.index.facts.file(match[1]) is not None:
+            start = int(match[2])
+            return match[1], start, int(match[3] or start + _EXCERPT)
         folder = target.removeprefix("./").rstrip("/")
         if any(path.startswith(f"{folder}/") for path in self.index.categories):
             raise UserError(f"{target} is a folder", "Ask `explain` about it, or `read` one of its files")
@@ -416,17 +416,22 @@ def _row_tokens(columns: tuple[str, ...], row: Row) -> int:
 def _shortened(columns: tuple[str, ...], row: Row, budget: int) -> Row:
     """Return a row that fits into the budget: its longest texts and lists are cut. Only the first row of an answer is,
     since it is always shown."""
-    found = dict(row)
-    while _row_tokens(columns, found) > budget:
-        name = max(found, key=lambda one: len(found[one]) if isinstance(found[one], str | list | tuple) else 0)  # type: ignore[arg-type]
-        value = found[name]
+    shortened = dict(row)
+
+    def length(column: str) -> int:
+        value = shortened[column]
+        return len(value) if isinstance(value, str | list | tuple) else 0
+
+    while _row_tokens(columns, shortened) > budget:
+        name = max(shortened, key=length)
+        value = shortened[name]
         if name == "path" or not isinstance(value, str | list | tuple) or len(value) < 2:
             break
         half = value[: len(value) // 2]
-        found[name] = f"{half.rstrip('…')}…" if isinstance(half, str) else half
+        shortened[name] = f"{half.rstrip('…')}…" if isinstance(half, str) else half
         if isinstance(half, str) and len(value) <= _SHORTEST:
-            found[name] = ""
-    return found
+            shortened[name] = ""
+    return shortened
 
 
 def _plain(value: object) -> str:

@@ -27,7 +27,7 @@ _LARGEST = 1 << 20  # bytes read of a settings file
 
 class _CachedPage(msgspec.Struct):
     version: str
-    found: ReaderReply
+    reply: ReaderReply
 
 
 def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
@@ -57,8 +57,8 @@ def _place(root: str, live: bool) -> str:
 
 def cached_front_page(root: str, version: str, live: bool) -> ReaderReply | None:
     """Return the cached front page of a version; None if there is none."""
-    found = read_record(_place(root, live), _CachedPage)
-    return found.found if found is not None and found.version == version else None
+    cached = read_record(_place(root, live), _CachedPage)
+    return cached.reply if cached is not None and cached.version == version else None
 
 
 def cache_front_page(root: str, version: str, live: bool, reply: ReaderReply) -> None:

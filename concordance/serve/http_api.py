@@ -55,8 +55,8 @@ def answer_request(site: Site, command: str, parameters: Mapping[str, str], more
         return _user_error(HTTPStatus.BAD_REQUEST, site.index.root, error)
     except ConcordanceError as error:  # from the store: its location is nobody else's business
         status = HTTPStatus.INTERNAL_SERVER_ERROR
-        found = _wrong(status, "the request failed", "The server's log says why")
-        return found._replace(fault=str(error))
+        reply = _wrong(status, "the request failed", "The server's log says why")
+        return reply._replace(fault=str(error))
 
 
 def answer_workspace(questions: WorkspaceQuestions, command: str, parameters: Mapping[str, str]) -> ReaderReply:

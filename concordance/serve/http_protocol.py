@@ -89,13 +89,13 @@ def parse_request(text: bytes) -> Request:
         raise BadRequest(HTTPStatus.BAD_REQUEST, "This is not a valid HTTP request.")
     headers: dict[str, str] = {}
     for one in lines:
-        found = _HEADER.fullmatch(one)
-        if found is None:
+        match = _HEADER.fullmatch(one)
+        if match is None:
             raise BadRequest(HTTPStatus.BAD_REQUEST, "A header of the request is malformed.")
-        name = found[1].decode("ascii").lower()
+        name = match[1].decode("ascii").lower()
         if name in headers and name in ("host", *_BODIES):
             raise BadRequest(HTTPStatus.BAD_REQUEST, f"The request has the header {name} twice.")
-        headers[name] = found[2].decode("latin-1")
+        headers[name] = match[2].decode("latin-1")
     if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
         raise BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests must not have a body.")
     path, _, query = line[2].decode("ascii").partition("?")

@@ -148,7 +148,7 @@ class Answers:
             questions.append(rest[-1])
         for question in questions:
             with suppress(UserError):
-                if any(found.place.id for found in resolve_question(self.index, question).resolutions):
+                if any(resolution.place.id for resolution in resolve_question(self.index, question).resolutions):
                     return question
         return name
 
@@ -191,10 +191,10 @@ class Answers:
         if spot is None or not spot.question:
             return []
         try:
-            found = resolve_question(self.index, spot.question).resolutions
+            resolutions = resolve_question(self.index, spot.question).resolutions
         except UserError:
             return []
-        return [resolution.place for resolution in found if resolution.place.id and resolution.place.place >= 0]
+        return [resolution.place for resolution in resolutions if resolution.place.id and resolution.place.place >= 0]
 
     def declarations(self, spot: _Spot | None) -> list[lsp.Location]:
         rows = self.rows("define", spot)
@@ -340,7 +340,7 @@ class Answers:
 
     def links(self, path: str) -> list[lsp.DocumentLink]:
         """Return the imports of a file that lead to another file of the repository."""
-        found = []
+        links = []
         indexed = self.index.open_file(path).lines() or []
         for row in ask(self.index, "imports", path, _ROWS).rows:
             target, line = row.get("target"), int(str(row["line"]))
@@ -348,10 +348,10 @@ class Answers:
                 text = indexed[line - 1] if line <= len(indexed) else ""
                 written = str(row.get("module") or "")
                 at = max(0, text.find(written)) if written else 0
-                found.append(
+                links.append(
                     lsp.DocumentLink(self.location(path, line, at + 1, len(written)).range, self.uri_of(str(target)))
                 )
-        return found
+        return links
 
     # --- hierarchies
 
@@ -376,7 +376,7 @@ class Answers:
             rows = ask(self.index, command, str(item.data), _ROWS).rows
         except UserError:
             return []
-        found = []
+        calls = []
         for row in rows:
             path, line = str(row["path"]), row["line"]
             place = next(
@@ -391,51 +391,51 @@ class Answers:
                 other = self.call_item(place)
                 ends = [(place, symbol) if command == "callers" else (symbol, place) for symbol in own]
                 ranges = [at for caller, callee in ends for at in self._call_ranges(caller, callee)]
-                found.append((other, ranges or [other.range if command == "callers" else item.range]))
-        return found
+                calls.append((other, ranges or [other.range if command == "callers" else item.range]))
+        return calls
 
     def _call_ranges(self, caller: SymbolPlace, callee: SymbolPlace) -> list[lsp.Range]:
         """Return where a definition names another; nothing if it is called by another name, or is a whole file."""
         file = self.index.open_file(caller.path)
         if not 0 <= caller.place < len(file.defined):
             return []
-        symbol, found = file.defined[caller.place], []
+        symbol, ranges = file.defined[caller.place], []
         for place in file.places_on(symbol.start_line, symbol.end_line):
             row = file.row(place)
             if row.name == callee.name and any(
                 claim.target == callee.id for claim in file.linked_targets(file.expression(place))
             ):
-                found.append(self.location(caller.path, row.line, row.col, len(row.name)).range)
-        return found
+                ranges.append(self.location(caller.path, row.line, row.col, len(row.name)).range)
+        return ranges
 
     def types_at(self, spot: _Spot | None) -> list[SymbolPlace]:
         """Return the classes that a position refers to, of a constructor its class: definitions first, because only
         they have bases and subclasses."""
-        found = [class_of_constructor(self.index, place) for place in self.symbols_at(spot)]
-        classes = with_counterparts(self.index, [symbol for symbol in found if symbol.kind in TYPE_KINDS])
+        constructed = [class_of_constructor(self.index, place) for place in self.symbols_at(spot)]
+        classes = with_counterparts(self.index, [symbol for symbol in constructed if symbol.kind in TYPE_KINDS])
         return sorted(classes, key=lambda symbol: symbol.declaration)
 
     def types(self, item: lsp.TypeHierarchyItem, above: bool) -> list[lsp.TypeHierarchyItem]:
         """Return the bases or the subclasses of an item."""
         facts = self.index.facts
-        found: list[lsp.TypeHierarchyItem] = []
+        items: list[lsp.TypeHierarchyItem] = []
         for place in self.types_at(_Spot("", 0, 0, str(item.data)))[:1]:
             ids = facts.bases_of(place.id) if above else facts.subclasses_of(place.id)
             known = facts.places(ids)
-            found += [
+            items += [
                 self.type_item(known[identity])
                 for identity in sorted(ids, key=self.index.order_of)
                 if identity in known
             ]
-        return found
+        return items
 
 
 def _name_at(text: str, col: int) -> str:
     """Return the dotted name around a column, up to the part that the column is in."""
-    for found in _NAME.finditer(text):
-        if found.start() <= col <= found.end():
+    for match in _NAME.finditer(text):
+        if match.start() <= col <= match.end():
             rest = re.compile(r"\w*").match(text, col)
-            return text[found.start() : max(rest.end() if rest is not None else col, col)]
+            return text[match.start() : max(rest.end() if rest is not None else col, col)]
     return ""
 
 

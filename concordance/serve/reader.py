@@ -51,15 +51,15 @@ class QuestionReader:
     def answer(self, question: Question) -> ReaderReply:
         """Answer one request."""
         try:
-            found = self._answer(question)
+            reply = self._answer(question)
         except ConcordanceError as error:
-            found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
+            reply = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
         except Exception as error:  # an error in one answer must not prevent the next
             what = f"{question.about} {os.fsdecode(question.what)}"
             place = traceback.extract_tb(error.__traceback__)[-1]
             message = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
-            found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=message)
-        return found._replace(version=self.version)
+            reply = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=message)
+        return reply._replace(version=self.version)
 
     def _answer(self, question: Question) -> ReaderReply:
         raise NotImplementedError
@@ -186,9 +186,9 @@ def save_front_page(index: Index, folder: str) -> None:
         site = open_site(index, os.path.join(folder, "book"), live, True)
         page = site.answer("index.html")
         if page is not None:
-            found = compress_reply(ReaderReply(HTTPStatus.OK, page.type, page.data))
+            reply = compress_reply(ReaderReply(HTTPStatus.OK, page.type, page.data))
             version = version_of(index.root, index.facts.meta(), live)
-            cache_front_page(index.root, version, live, found._replace(version=version))
+            cache_front_page(index.root, version, live, reply._replace(version=version))
 
 
 def compress_reply(reply: ReaderReply) -> ReaderReply:

@@ -192,24 +192,24 @@ class ReaderPool:
     async def _request(self, reader: _Reader, question: Question, patience: float) -> ReaderReply | None:
         """Return the answer of a reader; None if it died or took too long."""
         try:
-            found = await reader.ask(question, patience)
+            reply = await reader.ask(question, patience)
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
             late = isinstance(error, TimeoutError)
             what = os.fsdecode(question.what)
             self._log(f"a reader {'took too long' if late else 'died'} on {question.about} {what}; replacing it")
             self._begun(self._replace(reader))
             return None
-        if found.fault:
-            self._log(found.fault)
-        return found
+        if reply.fault:
+            self._log(reply.fault)
+        return reply
 
     async def _answer(self, reader: _Reader, question: Question, future: asyncio.Future[ReaderReply]) -> None:
         if future.cancelled():
             self._set_idle(reader)
             return
         started = time.monotonic()
-        found = await self._request(reader, question, PATIENCE)
-        if found is not None:
+        reply = await self._request(reader, question, PATIENCE)
+        if reply is not None:
             self._set_idle(reader)
         elif not future.done() and future not in self._repeated and time.monotonic() - started < PATIENCE:
             self._repeated.add(future)  # once: the reader may have died of this request
@@ -218,31 +218,31 @@ class ReaderPool:
             return
         self._repeated.discard(future)
         if not future.done():
-            if found is None:
+            if reply is None:
                 future.set_exception(ReaderLost())
             else:
-                future.set_result(found)
+                future.set_result(reply)
 
     async def _warm(self, reader: _Reader) -> None:
-        found = await self._request(reader, Question("warm"), OPENING)
-        if found is None or found.status == 0:
+        reply = await self._request(reader, Question("warm"), OPENING)
+        if reply is None or reply.status == 0:
             self._warming = None
-        if found is not None:
-            reader.is_warm = found.status == 0
+        if reply is not None:
+            reader.is_warm = reply.status == 0
             self._set_idle(reader)
 
     async def _renew(self, reader: _Reader) -> None:
         reader.stale = False
-        found = await self._request(reader, Question("renew"), OPENING)
+        reply = await self._request(reader, Question("renew"), OPENING)
         if self._renewing is reader:
             self._renewing = None
-        if found is None:
+        if reply is None:
             return
-        if found.version and found.version != reader.version:
-            reader.version, reader.is_warm = found.version, False
+        if reply.version and reply.version != reader.version:
+            reader.version, reader.is_warm = reply.version, False
             if reader.version != self.version:
                 self.version = reader.version
-                self._on_renewal(self.version, found.data.decode())
+                self._on_renewal(self.version, reply.data.decode())
                 for other in self._readers:
                     other.stale = other.stale or other.version != self.version
         self._set_idle(reader)

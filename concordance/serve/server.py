@@ -62,10 +62,10 @@ class ReplyCache:
 
     def get(self, address: str) -> ReaderReply | None:
         """Return the cached answer for an address."""
-        found = self._replies.get(address)
-        if found is not None:
+        reply = self._replies.get(address)
+        if reply is not None:
             self._replies.move_to_end(address)
-        return found
+        return reply
 
     def put(self, address: str, reply: ReaderReply) -> None:
         """Cache an answer."""
@@ -287,7 +287,7 @@ class Server:
             return Reply(HTTPStatus.OK, self.metrics.text(self._gauges()).encode(), more={"Cache-Control": "no-store"})
         try:
             async with asyncio.timeout(WAITING):
-                found = await self._answer(address, request.query)
+                reply = await self._answer(address, request.query)
         except Busy:
             return _error_page(
                 HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.", self.base
@@ -305,7 +305,7 @@ class Server:
                 "The page could not be rendered. The server's log says why.",
                 self.base,
             )
-        return _reply_to(request, found, self.base)
+        return _reply_to(request, reply, self.base)
 
     def _health(self) -> Reply:
         """Say whether pages can be answered: a reader has opened the store."""
@@ -332,12 +332,12 @@ class Server:
         cached = self.cache.get(address)
         if cached is not None:
             return cached
-        found = await self.readers.ask(Question("page", os.fsencode(address), self._progress), PAGE)
-        if found.status == HTTPStatus.OK and found.version == self.readers.version != READING:
-            self.cache.put(address, found)
+        reply = await self.readers.ask(Question("page", os.fsencode(address), self._progress), PAGE)
+        if reply.status == HTTPStatus.OK and reply.version == self.readers.version != READING:
+            self.cache.put(address, reply)
             if address == "index.html":
-                front_page.cache_front_page(self.root, found.version, self.live, found)
-        return found
+                front_page.cache_front_page(self.root, reply.version, self.live, reply)
+        return reply
 
     async def _ask(self, about: str, what: str, query: str) -> ReaderReply:
         """Return the answer to a request with parameters."""
@@ -352,12 +352,12 @@ class Server:
         at = await self.readers.ask(Question("head", os.fsencode(address)), PAGE)
         name = f"{address}\n{at.data.decode()}"  # a page's address never ends with a commit id
         async with self._blaming:
-            found = self.cache.get(name)
-            if found is None:
-                found = await self.readers.ask(Question("page", os.fsencode(address)), LATER)
-                if found.status == HTTPStatus.OK and found.version == self.readers.version:
-                    self.cache.put(name, found)
-        return found
+            reply = self.cache.get(name)
+            if reply is None:
+                reply = await self.readers.ask(Question("page", os.fsencode(address)), LATER)
+                if reply.status == HTTPStatus.OK and reply.version == self.readers.version:
+                    self.cache.put(name, reply)
+        return reply
 
 
 def _reply_to(request: Request, answer: ReaderReply, base: str) -> Reply:
@@ -435,15 +435,15 @@ def is_own_host(header: str, names: frozenset[str]) -> bool:
 
 def _file_stamps(paths: list[str]) -> list[tuple[int, int, int] | None]:
     """Return values that change when one of the files is written."""
-    found: list[tuple[int, int, int] | None] = []
+    stamps: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:
             stat = os.stat(path)
         except OSError:
-            found.append(None)
+            stamps.append(None)
         else:
-            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-    return found
+            stamps.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return stamps
 
 
 # --- open the server's socket, and run the server until a signal stops it

@@ -115,15 +115,15 @@ class WorkspaceReader(QuestionReader):
         root = self._workspace.repositories[name]
         if not os.path.isdir(root):
             raise StoreBroken(f"{root} is not a folder")
-        found = self._sites.pop(name, None)
-        if found is None:
+        site = self._sites.pop(name, None)
+        if site is None:
             while len(self._sites) >= MOST_SITES:
                 self._sites.popitem(last=False)[1].index.facts.close()
             settings = self._settings_of(root)
             index = Index(Facts(settings.store), root, site_book(settings.book))
-            found = open_site(index, os.path.join(settings.store, "book"), api=True, in_workspace=True)
-        self._sites[name] = found
-        return found
+            site = open_site(index, os.path.join(settings.store, "book"), api=True, in_workspace=True)
+        self._sites[name] = site
+        return site
 
     # --- pages about all repositories
 
@@ -170,23 +170,23 @@ def version_of(folder: str) -> str:
 
 def dependencies_of(workspace: OpenWorkspace) -> list[Dependency]:
     """Return which repository needs which, by their manifests."""
-    found: dict[tuple[str, str], Dependency] = {}
+    dependencies: dict[tuple[str, str], Dependency] = {}
     for user, provider, wanted, package in workspace.catalogue.dependencies():
-        had = found.get((user, provider), Dependency(user, provider, ()))
+        had = dependencies.get((user, provider), Dependency(user, provider, ()))
         is_satisfied = satisfies(wanted.ecosystem, package.version, wanted.wanted)
         wrong = f"{wanted.name} {wanted.wanted}; {package.version}" if is_satisfied is False else ""
         packages = tuple(dict.fromkeys((*had.packages, wanted.name)))
-        found[user, provider] = had._replace(packages=packages, mismatch=had.mismatch or wrong)
-    return list(found.values())
+        dependencies[user, provider] = had._replace(packages=packages, mismatch=had.mismatch or wrong)
+    return list(dependencies.values())
 
 
 def _summaries(workspace: OpenWorkspace) -> list[RepositorySummary]:
     counts = workspace.catalogue.counts()["name"]
-    found = []
+    summaries = []
     for name, place in workspace.repositories.items():
         packages = {f"{package.name} {package.version}".strip() for package in workspace.packages(name)}
         versioned = {package for package in packages if " " in package}
         bare = {package for package in packages if not any(other.startswith(f"{package} ") for other in versioned)}
         problem = "" if os.path.isdir(place) else "its folder is missing"
-        found.append(RepositorySummary(name, tuple(sorted(versioned | bare)), counts.get(name, 0), problem))
-    return found
+        summaries.append(RepositorySummary(name, tuple(sorted(versioned | bare)), counts.get(name, 0), problem))
+    return summaries

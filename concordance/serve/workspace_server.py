@@ -32,9 +32,9 @@ class WorkspaceServer(Server):
             address += "index.html"
         if address.endswith(BLAME):
             return await self._answer_blame(address)
-        found = self.cache.get(address)
-        if found is None:
-            found = await self.readers.ask(Question("page", os.fsencode(address)), PAGE)
-            if found.status == 200 and found.version == self.readers.version:
-                self.cache.put(address, found)
-        return found
+        reply = self.cache.get(address)
+        if reply is None:
+            reply = await self.readers.ask(Question("page", os.fsencode(address)), PAGE)
+            if reply.status == 200 and reply.version == self.readers.version:
+                self.cache.put(address, reply)
+        return reply

@@ -36,25 +36,27 @@ def command(repo: str | None, options: book_options.BookOptions, store: bool, as
         _check_store(root, as_json)
         return
     with terminal.ProgressBars() as bar:
-        found = builds.check(root, options.out, options.of(root), options.jobs, bar.show)
+        difference = builds.check(root, options.out, options.of(root), options.jobs, bar.show)
     if as_json:
-        stale = [page._asdict() for page in found.stale]
-        current = not found.is_stale
-        click.echo(json.dumps({**found.__dict__, "stale": stale, "current": current}))
+        stale = [page._asdict() for page in difference.stale]
+        current = not difference.is_stale
+        click.echo(json.dumps({**difference.__dict__, "stale": stale, "current": current}))
     else:
-        terminal.print_difference(found, repo, options.out)
-    if found.is_stale:
+        terminal.print_difference(difference, repo, options.out)
+    if difference.is_stale:
         sys.exit(1)
 
 
 def _check_store(root: str, as_json: bool) -> None:
     with terminal.ProgressBars() as bar:
-        found = builds.audit_store(root, bar.show)
+        problems = builds.audit_store(root, bar.show)
     if as_json:
-        click.echo(json.dumps({"sound": not found, "damaged": [damage._asdict() for damage in found]}))
+        click.echo(json.dumps({"sound": not problems, "damaged": [damage._asdict() for damage in problems]}))
     else:
-        for damage in found:
+        for damage in problems:
             click.echo(escape_hidden(f"{damage.path}: {damage.problem}. {damage.advice}."))
-        click.echo(f"{len(found):,} damaged" if found else "No damage found: all stored data matches its checksums.")
-    if found:
+        click.echo(
+            f"{len(problems):,} damaged" if problems else "No damage found: all stored data matches its checksums."
+        )
+    if problems:
         sys.exit(1)

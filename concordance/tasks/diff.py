@@ -36,8 +36,8 @@ def command(revisions: tuple[str, ...], repo: str | None, review: bool, as_json:
     with terminal.ProgressBars() as bar:
         repository = api.Repository(repo, not no_update, bar.show)
         with repository:
-            found, text = repository.compared(*revisions, progress=bar.show, review=review)
+            rows, text = repository.compared(*revisions, progress=bar.show, review=review)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(rows))
     else:
         terminal.print_pages([text])

@@ -178,15 +178,15 @@ def _join_lines(words: Iterable[str]) -> str:
 def _files(entries: list[ListedFile]) -> list[File]:
     """Return the files, classified by name only; nothing is opened."""
     classifier = Classifier(registry.languages(), Config.largest, header_language(entry.path for entry in entries))
-    found = []
+    files = []
     for entry in entries:
         is_plain = entry.skip is Skip.NONE
         form = classifier.form(entry.path, b"") if is_plain else classifier.unread(entry.path, entry.skip, "")
-        found.append(
+        files.append(
             File(entry.path, form.language, form.category, form.type, "utf-8", entry.size, 0, "", entry.skip,
                  entry.note, entry.changed)
         )  # fmt: skip
-    return found
+    return files
 
 
 def _python(tree: Tree) -> list[str]:

@@ -46,7 +46,7 @@ def command(file: str, repo: str | None, yes: bool) -> None:
                 closing(Cache(cache_folder(), config.cache_bytes)) as cache,
                 lock.hold_lock(folder, service.log),
             ):
-                found = archive.pack(folder, cache, target)
+                packed = archive.pack(folder, cache, target)
             os.replace(temporary, file)
         except BaseException:
             with suppress(OSError):
@@ -56,8 +56,8 @@ def command(file: str, repo: str | None, yes: bool) -> None:
         is_full = failures.is_disk_full(error)
         advice = "Free some space, or name a file on another disk" if is_full else "Name another file"
         raise NoPermission(f"{file} cannot be written: {error.strerror}", advice) from error
-    what = f"{count_noun(found.files, 'file')} of the store, facts of {count_noun(found.facts, 'file')}"
-    click.echo(f"{file}: {what}, {os.path.getsize(file) / 1e6:,.1f} MB of {found.size / 1e6:,.1f} MB")
+    what = f"{count_noun(packed.files, 'file')} of the store, facts of {count_noun(packed.facts, 'file')}"
+    click.echo(f"{file}: {what}, {os.path.getsize(file) / 1e6:,.1f} MB of {packed.size / 1e6:,.1f} MB")
 
 
 def _is_archive(path: str) -> bool:

@@ -49,7 +49,7 @@ def command(file: str, repo: str | None, yes: bool) -> None:
                 files = os.path.join(temporary, "files")
                 os.mkdir(files)
                 with closing(Cache(temporary, config.cache_bytes)) as facts:
-                    found = archive.unpack(source, files, facts)
+                    unpacked = archive.unpack(source, files, facts)
                     if not _is_of_repository(files, root):
                         advice = "Pack the store of this repository, name another one with --repo, or: concord build"
                         raise UserError(f"{file} is the store of another repository than {root}", advice)
@@ -62,8 +62,8 @@ def command(file: str, repo: str | None, yes: bool) -> None:
             raise UserError(f"{file} does not exist", "Name a file that `concord pack` wrote") from error
         reason = error.strerror or str(error)
         raise NoPermission(f"{file} cannot be unpacked: {reason}", "Check the file and the disk") from error
-    what = f"{count_noun(found.files, 'file')} of the store, facts of {count_noun(found.facts, 'file')}"
-    click.echo(f"{folder}: {what}, {found.size / 1e6:,.1f} MB")
+    what = f"{count_noun(unpacked.files, 'file')} of the store, facts of {count_noun(unpacked.facts, 'file')}"
+    click.echo(f"{folder}: {what}, {unpacked.size / 1e6:,.1f} MB")
 
 
 def _is_of_repository(files: str, root: str) -> bool:

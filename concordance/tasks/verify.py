@@ -40,12 +40,12 @@ def command(repo: str | None, out: str | None, jobs: int | None, sample: int | N
     concord verify --repo ~/src/pytorch --out docs --json
     """
     with terminal.ProgressBars() as bar:
-        found = builds.verify(repo, out, jobs, bar.show, sample or 0)
+        result = builds.verify(repo, out, jobs, bar.show, sample or 0)
     if as_json:
-        click.echo(json.dumps([problem._asdict() for problem in found.problems]))
+        click.echo(json.dumps([problem._asdict() for problem in result.problems]))
     else:
-        terminal.print_problems(found)
-        if found.problems:
+        terminal.print_problems(result)
+        if result.problems:
             click.echo("Run `concord build` if the source has changed since the book was written.")
-    if found.problems:
+    if result.problems:
         sys.exit(1)

@@ -41,10 +41,10 @@ _WORKSPACE = click.option(
 
 def find(folder: str | None) -> str:
     """Return the folder of the workspace that a command is about."""
-    found = os.path.abspath(folder) if folder is not None else workspace_file.find_workspace(os.getcwd())
-    if found is None:
+    workspace = os.path.abspath(folder) if folder is not None else workspace_file.find_workspace(os.getcwd())
+    if workspace is None:
         raise UserError("this folder is not in a workspace", "Name one (--workspace DIR), or: concord workspace init")
-    return found
+    return workspace
 
 
 @_group.command("init")

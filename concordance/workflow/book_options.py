@@ -59,11 +59,11 @@ def book_settings(
     root: str, source: bool | None = None, history: bool | None = None, generated: bool | None = None
 ) -> Book:
     """Return what the book contains: the arguments, else the settings of the repository."""
-    found = read_settings(root).book
+    book = read_settings(root).book
     return replace(
-        found, source=found.source if source is None else source,
-        history=found.history if history is None else history,
-        generated=found.generated if generated is None else generated,
+        book, source=book.source if source is None else source,
+        history=book.history if history is None else history,
+        generated=book.generated if generated is None else generated,
     )  # fmt: skip
 
 

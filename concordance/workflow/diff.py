@@ -118,7 +118,7 @@ def find_false_statements(index: Index, refs: list[Ref], addresses: Addresses, o
     if not listed.pages or listed.site:
         return [], f"There is no book in {out}, so its statements were not compared."
     before, index.book = index.book, manifest.with_options(index.book, listed.options)
-    found: list[ChangeRow] = []
+    rows: list[ChangeRow] = []
     try:
         for ref in refs[:_MAX_PAGES]:
             page = addresses.page(ref)
@@ -131,11 +131,11 @@ def find_false_statements(index: Index, refs: list[Ref], addresses: Addresses, o
                 if _normalised(line) not in left:
                     text = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", line)).split()).removeprefix("- ")
                     old: dict[str, object] = {"line": number, "text": text}
-                    found.append(ChangeRow("no longer holds", "statement", page, "", old, None, text))
+                    rows.append(ChangeRow("no longer holds", "statement", page, "", old, None, text))
     finally:
         index.book = before
     more = len(refs) - _MAX_PAGES
-    return found, f"{more:,} more pages of the book may have changed and were not compared." if more > 0 else ""
+    return rows, f"{more:,} more pages of the book may have changed and were not compared." if more > 0 else ""
 
 
 def _rendered(index: Index, ref: Ref, addresses: Addresses) -> str:
@@ -215,15 +215,15 @@ class _Comparer:
                 FilePairTask(len(matched) + n, None, entry, False)
                 for n, entry in enumerate(unchanged_elsewhere.values())
             ]
-            found = self._compare(reader, works)
-            to_check = [found[n] for n in range(len(matched)) if n in found and n not in same]
+            compared = self._compare(reader, works)
+            to_check = [compared[n] for n in range(len(matched)) if n in compared and n not in same]
             remarks, problem = self._remarks(scratch, reader, to_check)
-        rows = [row or _row(found[n], matched[n]) for n, row in enumerate(read) if row or n in found]
+        rows = [row or _row(compared[n], matched[n]) for n, row in enumerate(read) if row or n in compared]
         rows = [_with_remarks(row, remarks) for row in rows]
         others = (
-            found[number].after
+            compared[number].after
             for number in range(len(matched), len(matched) + len(unchanged_elsewhere))
-            if number in found
+            if number in compared
         )
         others_by_path = {read.file.path: read for read in others if read is not None}
         return Comparison(
@@ -254,12 +254,12 @@ class _Comparer:
                     continue
                 if entry.path.endswith(endings) or (alone and entry.path not in taken):
                     items.append((side, entry))
-        found: list[ScannedFile] = []
+        files: list[ScannedFile] = []
         batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
         for result in forked.map_forked(reader, scan, batches, self.config.jobs, self.config.patience):
             if not isinstance(result, FailedItem):  # comparing it reports the error
-                found += result
-        return found
+                files += result
+        return files
 
     def _job(
         self, scratch: str, side: Side, number: int, scanned: list[ScannedFile], shared: list[macros.MacroDefinitions]
@@ -293,7 +293,7 @@ class _Comparer:
 
     def _compare(self, reader: RevisionReader, works: list[FilePairTask]) -> dict[int, ComparedPair]:
         """Compare all pairs in parallel; return the results by number."""
-        found: dict[int, ComparedPair] = {}
+        pairs_by_number: dict[int, ComparedPair] = {}
         batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
             for result in forked.map_forked(reader, compare, batches, self.config.jobs, self.config.patience):
@@ -302,14 +302,14 @@ class _Comparer:
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
                     continue
                 cache.put([row for compared in result for row in compared.fresh])
-                found.update((compared.number, compared._replace(fresh=[])) for compared in result)
-                self.progress(len(found), len(works))
-        return found
+                pairs_by_number.update((compared.number, compared._replace(fresh=[])) for compared in result)
+                self.progress(len(pairs_by_number), len(works))
+        return pairs_by_number
 
     # --- ruff's findings: it reads files, so those of a revision are written to a temporary folder
 
     def _remarks(
-        self, scratch: str, reader: RevisionReader, found: list[ComparedPair]
+        self, scratch: str, reader: RevisionReader, compared_pairs: list[ComparedPair]
     ) -> tuple[dict[tuple[int, str], tuple[Finding, ...]], str]:
         rules = {rule.id: rule for rule in ruleset.RUFF_RULES}
         rows: dict[tuple[int, str], tuple[Finding, ...]] = {}
@@ -317,7 +317,7 @@ class _Comparer:
             folder = os.path.join(scratch, f"python-{side}")
             os.mkdir(folder)
             paths: dict[str, str] = {}
-            for compared in found:
+            for compared in compared_pairs:
                 read = (compared.before, compared.after)[side]
                 if read is None:
                     continue
@@ -382,13 +382,13 @@ def _join_renamed(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
     """Return the pairs, with renamed files joined into one."""
     come = _one_sided(pairs, 1)
     taken = set(renamed.values())
-    found: list[Pair] = []
+    joined: list[Pair] = []
     for before, after in pairs:
         if before is not None and after is None and before.path in renamed:
-            found.append((before, come[renamed[before.path]]))
+            joined.append((before, come[renamed[before.path]]))
         elif before is not None or (after is not None and after.path not in taken):
-            found.append((before, after))
-    return found
+            joined.append((before, after))
+    return joined
 
 
 def _size(work: FilePairTask) -> int:
@@ -476,7 +476,7 @@ class RevisionReader:
 
 def scan(reader: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     """Scan files before any are extracted."""
-    found = []
+    files = []
     for side, entry in items:
         try:
             data = reader.data(side, entry)
@@ -484,8 +484,8 @@ def scan(reader: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[Sc
             continue  # comparing it reports why
         learned = macros.read_defines(data, entry.path) if entry.path.endswith(registry.macro_extensions()) else ()
         lines = () if b"\0" in data[:8192] else line_digests(split_lines(data.decode("utf-8", "replace")))
-        found.append(ScannedFile(side, entry.path, learned, tuple(lines)))
-    return found
+        files.append(ScannedFile(side, entry.path, learned, tuple(lines)))
+    return files
 
 
 def compare(reader: RevisionReader, works: list[FilePairTask]) -> list[ComparedPair]:
@@ -500,14 +500,14 @@ def _compare_files(reader: RevisionReader, work: FilePairTask) -> ComparedPair:
     if not work.compares:
         return ComparedPair(work.number, before, after, [], UnpairedSymbols([], []), False, fresh)
     sets = [half.parts() if half is not None else [] for half in halves]
-    found = pair_symbols(sets[0], sets[1])
+    pair = pair_symbols(sets[0], sets[1])
     changed = [
         ChangedSymbol(_slim(one), _slim(other), what)
-        for one, other in found.pairs
+        for one, other in pair.pairs
         if (what := differing_aspects(one, other))
     ]
     loose = len({half.outside() for half in halves if half is not None}) > 1
-    unpaired = UnpairedSymbols(found.removed, found.added)
+    unpaired = UnpairedSymbols(pair.removed, pair.added)
     if work.slim:
         unpaired = UnpairedSymbols([_slim(part) for part in unpaired.removed], [_slim(part) for part in unpaired.added])
     return ComparedPair(work.number, before, after, changed, unpaired, loose, fresh)

@@ -84,8 +84,8 @@ class Build:
         """Update the store."""
         with self._step("collect"):
             began = time.time_ns()
-            found = (self.pages, {}) if self.pages is not None else self.listing or walk.walk_with_counts(self.root)
-            entries, self.summary.passed = found
+            listing = (self.pages, {}) if self.pages is not None else self.listing or walk.walk_with_counts(self.root)
+            entries, self.summary.passed = listing
             if self.pages is None:
                 entries, self.summary.left_out = path_patterns.select_entries(entries, self.config)
             entries = changed_files.drop_unreliable_times(entries, began)
@@ -221,9 +221,9 @@ class Build:
                     checked = self._check(writer, before)
                 if reader is not None:
                     with self._step("history"):
-                        found = reader.result()
-                        writer.put_changes(found.changes)
-                        checked |= {"months": json.dumps(found.months), "history note": found.note}
+                        read = reader.result()
+                        writer.put_changes(read.changes)
+                        checked |= {"months": json.dumps(read.months), "history note": read.note}
                 with self._step("index"):
                     text.finish(str(started))
                 pool.close()  # the linker forks its own workers
@@ -299,7 +299,7 @@ class Build:
         changed: list[ListedFile],
     ) -> list[extract.FreshFacts]:
         """Extract changed files and store them; return which facts are new."""
-        found: list[extract.FreshFacts] = []
+        fresh_facts: list[extract.FreshFacts] = []
         batches = _batches(changed, BATCH_BYTES)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
             for result in (
@@ -311,7 +311,7 @@ class Build:
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.cache_value]
                 cache.put([(reading.key, reading.cache_value) for reading in fresh])
-                found += [
+                fresh_facts += [
                     extract.FreshFacts(extracted.file.digest, extracted.key, extracted.file.size) for extracted in fresh
                 ]
                 for reading in readings:
@@ -319,7 +319,7 @@ class Build:
                     text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)
                 self.progress("extract", self.summary.read, len(changed), readings[-1].file.path)
             cache.trim()
-        return found
+        return fresh_facts
 
     def _check(self, writer: StoreWriter, before: LastBuild | None) -> dict[str, str]:
         """Run ruff on the changed Python files, or on all if the last ruff was another one or failed."""
@@ -336,10 +336,10 @@ class Build:
                 relevant = [
                     remark for remark in diagnostics if ruleset.REQUIRED_WORDS.get(remark.rule, "") in remark.message
                 ]
-                found = (
+                findings = (
                     Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in relevant
                 )
-                rows.append((path, tuple(found)))
+                rows.append((path, tuple(findings)))
         except ToolFailed as error:
             problem = str(error)
             self._report(f"{len(paths):,} Python files were not checked by ruff: {problem}")
@@ -436,8 +436,8 @@ def _with_outdated_texts(
     if outdated is None:
         return entries, removed
     paths = {entry.path for entry in changed} | outdated
-    found = [entry for entry in entries if entry.path in paths]
-    return found, sorted({*removed, *(outdated - {entry.path for entry in found})})
+    with_outdated = [entry for entry in entries if entry.path in paths]
+    return with_outdated, sorted({*removed, *(outdated - {entry.path for entry in with_outdated})})
 
 
 def _with_macro_users(entries: list[ListedFile], changed: list[ListedFile], before: LastBuild) -> list[ListedFile]:

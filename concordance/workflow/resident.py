@@ -96,9 +96,9 @@ class StoreState:
 
     def detach(self, started: str) -> StoreState:
         """Take the state out, provided that it belongs to the store whose build began at `started`."""
-        found = replace(self) if started and started == self.started else StoreState()
+        state = replace(self) if started and started == self.started else StoreState()
         self.forget()
-        return found
+        return state
 
     def record_build(
         self, before: LastBuild | None, meta: dict[str, str], extracted: Iterable[File], gone: Iterable[str],
@@ -166,10 +166,10 @@ class BookFolder:
 
     def _current_stamp(self) -> tuple[int, ...]:
         try:
-            found = os.stat(os.path.join(self.out, MANIFEST))
+            status = os.stat(os.path.join(self.out, MANIFEST))
         except OSError:
             return ()
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @dataclass

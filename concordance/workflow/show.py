@@ -77,15 +77,15 @@ def _requested_pages(index: Index, subject: str, addresses: Addresses) -> Iterat
 def _implementations_first(index: Index, places: Sequence[SymbolPlace]) -> list[SymbolPlace]:
     """Return definitions with the implementation of a function before its signatures with `@overload`."""
     by_id = {place.id: place for place in places}
-    found: dict[int, SymbolPlace] = {}
+    ordered: dict[int, SymbolPlace] = {}
     for place in places:
         if place.place >= 0:
             spoken = implementation(outline(index, place.path).symbols, place.place)
             one = index.facts.ids(place.path).id_at(spoken)
             if one in by_id:
-                found.setdefault(one, by_id[one])
-        found.setdefault(place.id, place)
-    return list(found.values())
+                ordered.setdefault(one, by_id[one])
+        ordered.setdefault(place.id, place)
+    return list(ordered.values())
 
 
 def _definition(index: Index, place: SymbolPlace) -> Page:

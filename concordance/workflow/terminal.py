@@ -194,38 +194,38 @@ def print_update(
         print_seconds(summary)
 
 
-def print_difference(found: BookDifference, repo: str | None, out: str | None) -> None:
+def print_difference(difference: BookDifference, repo: str | None, out: str | None) -> None:
     """Print whether a book is current, and what is not; `repo` and `out` are the command's arguments, if given."""
     named = [shlex.quote(repo)] if repo else []
     build = " ".join(["concord build", *named, *(["--out", shlex.quote(out)] if out else [])])
-    if found.missing:
-        click.echo(f"{found.out} contains no book. To write it: {build}")
+    if difference.missing:
+        click.echo(f"{difference.out} contains no book. To write it: {build}")
         return
-    if not found.is_stale:
-        click.echo(f"{found.out} is current: {count_noun(found.pages, 'page')}")
+    if not difference.is_stale:
+        click.echo(f"{difference.out} is current: {count_noun(difference.pages, 'page')}")
         return
-    count = Counter(page.change for page in found.stale)
+    count = Counter(page.change for page in difference.stale)
     parts = [f"{count_noun(count[change], 'page')} {word}" for change, word in _CHANGES.items() if count[change]]
-    click.echo(f"{found.out} is stale: {', '.join(parts)}")
-    for page, change, why in found.stale[:_MAX_STALE_PAGES]:
+    click.echo(f"{difference.out} is stale: {', '.join(parts)}")
+    for page, change, why in difference.stale[:_MAX_STALE_PAGES]:
         click.echo(escape_hidden(f"  {change:<8}  {page}" + (f"  ({why})" if why else "")))
-    if len(found.stale) > _MAX_STALE_PAGES:
-        click.echo(f"  and {len(found.stale) - _MAX_STALE_PAGES:,} more; --json lists all")
-    for page, reason in found.failed:
+    if len(difference.stale) > _MAX_STALE_PAGES:
+        click.echo(f"  and {len(difference.stale) - _MAX_STALE_PAGES:,} more; --json lists all")
+    for page, reason in difference.failed:
         click.echo(escape_hidden(f"  {page} could not be rendered: {reason}"))
     click.echo(f"To update it: {build}")
 
 
-def print_problems(found: VerifyResult) -> None:
+def print_problems(result: VerifyResult) -> None:
     """Print the problems found in a book, one per line, and how much was checked."""
-    for page, line, claim, problem, fault in found.problems:
+    for page, line, claim, problem, fault in result.problems:
         shown = f"{page}:{line}: {fault}: {problem}" + (f" [{claim}]" if claim else "")
         click.echo(escape_hidden(shown))
-    sampled = f"{found.pages:,} of " if found.pages < found.total else ""
-    checked = f"{sampled}{count_noun(max(found.pages, found.total), 'page')}, {count_noun(found.claims, 'claim')}"
-    store = "; store compared" if found.store_compared else ""
+    sampled = f"{result.pages:,} of " if result.pages < result.total else ""
+    checked = f"{sampled}{count_noun(max(result.pages, result.total), 'page')}, {count_noun(result.claims, 'claim')}"
+    store = "; store compared" if result.store_compared else ""
     click.echo(
-        f"{count_noun(len(found.problems), 'problem')}: {checked}, {count_noun(found.links, 'link')} checked{store}"
+        f"{count_noun(len(result.problems), 'problem')}: {checked}, {count_noun(result.links, 'link')} checked{store}"
     )
 
 
@@ -249,18 +249,18 @@ def print_pages(pages: list[str]) -> None:
 
 def for_terminal(page: str) -> str:
     """Return a page without anchors, and with the arrows of its diagrams as a list."""
-    return _MERMAID.sub(lambda found: _arrows(found[1]) or found[0], _ANCHOR.sub("", page))
+    return _MERMAID.sub(lambda match: _arrows(match[1]) or match[0], _ANCHOR.sub("", page))
 
 
 def _arrows(diagram: str) -> str:
     """Return the arrows of a diagram as a list, an item for each node that has some; "" if there are none."""
     labels = dict(_NODE.findall(diagram))
-    found: dict[str, list[str]] = {}
+    arrows: dict[str, list[str]] = {}
     for left, number, right in _ARROW.findall(diagram):
         used = [f"`{labels.get(one, one)}`{f' ({number})' if number else ''}" for one in right.split(" & ")]
         for node in left.split(" & "):
-            found.setdefault(f"`{labels.get(node, node)}`", []).extend(used)
-    return "".join(f"- {node} → {', '.join(used)}\n" for node, used in found.items())
+            arrows.setdefault(f"`{labels.get(node, node)}`", []).extend(used)
+    return "".join(f"- {node} → {', '.join(used)}\n" for node, used in arrows.items())
 
 
 def print_answer(answer: Answer, root: str) -> None:

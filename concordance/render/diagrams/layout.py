@@ -178,7 +178,7 @@ def _ranks(count: int, ways: Sequence[LayoutArrow], order: Sequence[int]) -> lis
 
 def _chains(cells: list[Cell], ways: Sequence[LayoutArrow], words: Sequence[bool]) -> list[list[int]]:
     """Return the cells of each arrow, adding those it crosses. A label is in the middle, in a layer without boxes."""
-    found = []
+    chains = []
     for number, (way, word) in enumerate(zip(ways, words, strict=True)):
         first, last, lane = cells[way.tail].layer, cells[way.head].layer, cells[way.tail].lane
         at = (first + last) // 2
@@ -187,17 +187,17 @@ def _chains(cells: list[Cell], ways: Sequence[LayoutArrow], words: Sequence[bool
         for layer in range(first + 1, last):
             chain.append(len(cells))
             cells.append(Cell(lane, layer, word=number if word and layer == at else -1))
-        found.append([*chain, way.head])
-    return found
+        chains.append([*chain, way.head])
+    return chains
 
 
 def _neighbours(count: int, chains: Sequence[Sequence[int]]) -> CellNeighbours:
-    found = CellNeighbours([[] for _ in range(count)], [[] for _ in range(count)])
+    neighbours = CellNeighbours([[] for _ in range(count)], [[] for _ in range(count)])
     for chain in chains:
         for cell, other in pairwise(chain):
-            found.behind[cell].append(other)
-            found.before[other].append(cell)
-    return found
+            neighbours.behind[cell].append(other)
+            neighbours.before[other].append(cell)
+    return neighbours
 
 
 # --- order
@@ -232,16 +232,16 @@ def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: CellNeighb
 
 
 def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined: CellNeighbours) -> int:
-    found = 0
+    crossings = 0
     for layer in layers:
         seen: list[float] = []  # ends of the arrows of the previous cells, sorted
         for cell in layer:
             ends = [places[other] for other in joined.behind[cell]]
             for end in ends:
-                found += len(seen) - bisect_right(seen, end)
+                crossings += len(seen) - bisect_right(seen, end)
             for end in ends:
                 insort(seen, end)
-    return found
+    return crossings
 
 
 # --- places
@@ -250,21 +250,21 @@ def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined:
 def _asides(order: Order, sizes: Sequence[Size]) -> list[float]:
     """Return the centre of each cell across the arrows; groups are placed one below the other."""
     cells = order.cells
-    found = [0.0] * len(cells)
+    asides = [0.0] * len(cells)
     top = 0.0
     for lane in sorted({cell.lane for cell in cells}):
         rows = [[cell for cell in layer if cells[cell].lane == lane] for layer in order.layers]
         rows = [row for row in rows if row]
-        _pull(order, lane, rows, sizes, found)
+        _pull(order, lane, rows, sizes, asides)
         inside = [cell for row in rows for cell in row]
-        low = min(found[cell] - _half(sizes[cell]) for cell in inside)
+        low = min(asides[cell] - _half(sizes[cell]) for cell in inside)
         for one in inside:
-            found[one] += top - low
-        top = max(found[cell] + _half(sizes[cell]) for cell in inside) + _LANES
-    return found
+            asides[one] += top - low
+        top = max(asides[cell] + _half(sizes[cell]) for cell in inside) + _LANES
+    return asides
 
 
-def _pull(order: Order, lane: int, rows: list[list[int]], sizes: Sequence[Size], found: list[float]) -> None:
+def _pull(order: Order, lane: int, rows: list[list[int]], sizes: Sequence[Size], asides: list[float]) -> None:
     """Move the cells of a lane towards their neighbours, alternating between the two sides."""
     cells, joined = order.cells, order.joined
     inside = [cell for row in rows for cell in row]
@@ -277,15 +277,15 @@ def _pull(order: Order, lane: int, rows: list[list[int]], sizes: Sequence[Size],
     gaps = [_offsets(row, sizes) for row in rows]
     weights = [[1.0 if cells[cell].box >= 0 else _STRAIGHT for cell in row] for row in rows]
     for row, offsets in zip(rows, gaps, strict=True):
-        _settle(row, found, [0.0] * len(row), offsets, [1.0] * len(row))
+        _settle(row, asides, [0.0] * len(row), offsets, [1.0] * len(row))
     for turn in range(_PULLS):
         near = both if turn >= _PULLS - 2 else behind if turn % 2 else before
         for number in reversed(range(len(rows))) if turn % 2 else range(len(rows)):
             wished = []
             for cell in rows[number]:
                 others = near[cell]
-                wished.append(sum([found[other] for other in others]) / len(others) if others else found[cell])
-            _settle(rows[number], found, wished, gaps[number], weights[number])
+                wished.append(sum([asides[other] for other in others]) / len(others) if others else asides[cell])
+            _settle(rows[number], asides, wished, gaps[number], weights[number])
 
 
 def _half(size: Size) -> float:
@@ -305,7 +305,7 @@ def _offsets(row: Sequence[int], sizes: Sequence[Size]) -> list[float]:
 
 
 def _settle(
-    row: Sequence[int], found: list[float], wished: Sequence[float], offsets: Sequence[float], weights: Sequence[float]
+    row: Sequence[int], asides: list[float], wished: Sequence[float], offsets: Sequence[float], weights: Sequence[float]
 ) -> None:
     """Move the cells of a layer as close as possible to the desired positions, keeping their order and distances: cells
     that would collide form a block that moves together."""
@@ -319,7 +319,7 @@ def _settle(
     place = 0
     for total, heavy, count in blocks:
         for _ in range(count):
-            found[row[place]] = total / heavy + offsets[place]
+            asides[row[place]] = total / heavy + offsets[place]
             place += 1
 
 

@@ -101,15 +101,15 @@ def place_diagram(graph: Diagram) -> DrawnDiagram:
     turned = [Size(*reversed(size)) for size in sizes], [Size(*reversed(size)) for size in words]
     wide = estimate_size(order, sizes, words).along
     across = graph.across and (wide <= _WIDE or estimate_size(order, *turned).aside >= wide)
-    found = compute_layout(order, *((sizes, words) if across else turned))
-    return _drawn(graph, _Plan(order, found, across, _MARGIN + (_FRAME * 2 if any(groups) else 0)), groups)
+    layout = compute_layout(order, *((sizes, words) if across else turned))
+    return _drawn(graph, _Plan(order, layout, across, _MARGIN + (_FRAME * 2 if any(groups) else 0)), groups)
 
 
 class _Plan(NamedTuple):
     """The layout, and the direction in which it is drawn."""
 
     order: Order
-    found: Layout
+    layout: Layout
     across: bool
     top: float
 
@@ -138,14 +138,14 @@ def label_lines(text: str) -> list[str]:
     text = " ".join(escape_hidden(text).split())
     if len(text) <= _LINE + 4:
         return [text]
-    found = [""]
+    lines = [""]
     for part in _PARTS.split(text):
-        if found[-1] and len(found[-1]) + len(part) > _LINE:
-            found.append("")
-        found[-1] += part
-    found = [line if len(line) <= _LINE + 4 else f"{line[: _LINE // 2]}…{line[-_LINE // 2 :]}" for line in found]
-    found = [line.strip() for line in found if line.strip()]
-    return found if len(found) <= _LINES else [*found[: _LINES - 1], f"…{found[-1]}"]
+        if lines[-1] and len(lines[-1]) + len(part) > _LINE:
+            lines.append("")
+        lines[-1] += part
+    lines = [line if len(line) <= _LINE + 4 else f"{line[: _LINE // 2]}…{line[-_LINE // 2 :]}" for line in lines]
+    lines = [line.strip() for line in lines if line.strip()]
+    return lines if len(lines) <= _LINES else [*lines[: _LINES - 1], f"…{lines[-1]}"]
 
 
 def text_width(text: str) -> float:
@@ -168,8 +168,8 @@ def _weight(word: str) -> float:
 
 def _place(plan: _Plan, number: int) -> Box:
     """Return a box; side by side, those of one layer are as wide as the widest of them."""
-    found, layer, size = plan.found, plan.order.cells[number].layer, plan.found.sizes[number]
-    start, end, aside = found.starts[layer], found.ends[layer], found.asides[number] - size.aside / 2
+    layout, layer, size = plan.layout, plan.order.cells[number].layer, plan.layout.sizes[number]
+    start, end, aside = layout.starts[layer], layout.ends[layer], layout.asides[number] - size.aside / 2
     if plan.across:
         return Box(_MARGIN + start, plan.top + aside, end - start, size.aside)
     return Box(_MARGIN + aside, plan.top + start, size.aside, size.along)
@@ -198,7 +198,7 @@ def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
         points = _points(plan, chain, at_tail[number], at_head[number])
         at = next((one for one in chain if plan.order.cells[one].word >= 0), chain[0])
         layer = plan.order.cells[at].layer
-        middle = ((plan.found.starts[layer] + plan.found.ends[layer]) / 2, plan.found.asides[at])
+        middle = ((plan.layout.starts[layer] + plan.layout.ends[layer]) / 2, plan.layout.asides[at])
         if plan.order.ways[number].turned:
             points.reverse()
         seen = [_to_page(point, plan) for point in [*points, middle]]
@@ -208,14 +208,14 @@ def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
 
 def _ports(plan: _Plan, tails: bool) -> list[float]:
     """Return where each arrow leaves (or reaches) its box: side by side, ordered by where the arrows go."""
-    asides, ways, chains = plan.found.asides, plan.order.ways, plan.order.chains
+    asides, ways, chains = plan.layout.asides, plan.order.ways, plan.order.chains
     sides: dict[int, list[int]] = {}
     for number, way in enumerate(ways):
         sides.setdefault(way.tail if tails else way.head, []).append(number)
     places = [0.0] * len(ways)
     for box, numbers in sides.items():
         numbers.sort(key=lambda number: asides[chains[number][1 if tails else -2]])
-        room = plan.found.sizes[box].aside * 0.62
+        room = plan.layout.sizes[box].aside * 0.62
         step = min(10.0, room / max(1, len(numbers) - 1))
         for place, number in enumerate(numbers):
             places[number] = asides[box] + (place - (len(numbers) - 1) / 2) * step
@@ -224,16 +224,16 @@ def _ports(plan: _Plan, tails: bool) -> list[float]:
 
 def _points(plan: _Plan, chain: Sequence[int], leaves: float, reaches: float) -> list[tuple[float, float]]:
     """Return the points of an arrow; inside a layer it is straight, since space is reserved for it there."""
-    found, layers = plan.found, [plan.order.cells[one].layer for one in chain]
-    begins = found.ends[layers[0]] if plan.across else found.starts[layers[0]] + found.sizes[chain[0]].along
+    layout, layers = plan.layout, [plan.order.cells[one].layer for one in chain]
+    begins = layout.ends[layers[0]] if plan.across else layout.starts[layers[0]] + layout.sizes[chain[0]].along
     points = [(begins, leaves)]
-    if begins < found.ends[layers[0]]:
-        points.append((found.ends[layers[0]], leaves))
+    if begins < layout.ends[layers[0]]:
+        points.append((layout.ends[layers[0]], leaves))
     for one, layer in zip(chain[1:-1], layers[1:-1], strict=True):
-        points.append((found.starts[layer], found.asides[one]))
-        if found.ends[layer] > found.starts[layer]:
-            points.append((found.ends[layer], found.asides[one]))
-    points.append((found.starts[layers[-1]], reaches))
+        points.append((layout.starts[layer], layout.asides[one]))
+        if layout.ends[layer] > layout.starts[layer]:
+            points.append((layout.ends[layer], layout.asides[one]))
+    points.append((layout.starts[layers[-1]], reaches))
     return points
 
 

@@ -53,18 +53,18 @@ def treemap(block: Treemap, address: Callable[[Ref], str]) -> str:
 
 def areas(tiles: Sequence[Tile]) -> list[Area]:
     """Return the position of every tile, nested tiles after those around them."""
-    found: list[Area] = []
-    _fill(tiles, (0.0, 0.0, WIDTH, HEIGHT), 1, found)
-    return found
+    placed: list[Area] = []
+    _fill(tiles, (0.0, 0.0, WIDTH, HEIGHT), 1, placed)
+    return placed
 
 
-def _fill(tiles: Sequence[Tile], box: tuple[float, float, float, float], depth: int, found: list[Area]) -> None:
+def _fill(tiles: Sequence[Tile], box: tuple[float, float, float, float], depth: int, areas: list[Area]) -> None:
     for tile, (x, y, width, height) in _squarified(tiles, box):
         opens = bool(tile.tiles) and width >= _MIN_SIZE[0] and height >= _MIN_SIZE[1]
-        found.append(Area(tile, x, y, width, height, depth, opens))
+        areas.append(Area(tile, x, y, width, height, depth, opens))
         if opens:
             inside = (x + _BETWEEN, y + _HEAD, width - 2 * _BETWEEN, height - _HEAD - _BETWEEN)
-            _fill(tile.tiles, inside, depth + 1, found)
+            _fill(tile.tiles, inside, depth + 1, areas)
 
 
 def _squarified(

@@ -262,13 +262,13 @@ class _Writer:
             self.out[-1] = f"{self.out[-1]}\n{end}"
 
     def _claims(self) -> list[CitedLine]:
-        found: list[CitedLine] = []
+        lines: list[CitedLine] = []
         line, place = 1, 0
         for at, path, first, last in self.cites:  # in page order
             line += "".join(self.out[place:at]).count("\n")
             place = at
-            found.append(CitedLine(line, path, first, last))
-        return list(dict.fromkeys(found))
+            lines.append(CitedLine(line, path, first, last))
+        return list(dict.fromkeys(lines))
 
 
 def _as_table(block: Treemap | Plot) -> Table:
@@ -304,8 +304,8 @@ def _escape_short(text: str) -> str:
     return escape_markdown(text)
 
 
-def _mark(found: re.Match[str]) -> str:
-    sign, text, at = found[0], found.string, found.start()
+def _mark(match: re.Match[str]) -> str:
+    sign, text, at = match[0], match.string, match.start()
     if sign == "<":
         return "&lt;"
     if sign == "&":
@@ -317,8 +317,8 @@ def _mark(found: re.Match[str]) -> str:
     return f"\\{sign}"
 
 
-def _mark_start(found: re.Match[str]) -> str:
-    before, sign = found[1], found[2]
+def _mark_start(match: re.Match[str]) -> str:
+    before, sign = match[1], match[2]
     return f"{before}{sign}\\" if sign[0].isdigit() else f"{before}\\{sign}"
 
 

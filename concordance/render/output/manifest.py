@@ -157,30 +157,30 @@ def find_modified_pages(out: str, pages: dict[str, ManifestPage]) -> list[str]:
         written = os.lstat(path).st_ctime_ns
     except OSError:
         return list(pages)
-    found, later = [], False
+    modified, later = [], False
     for page, row in pages.items():
         status = _status(out, page, row)
         if status is None:
-            found.append(page)
+            modified.append(page)
         elif status > written:
             later = True
-            found += [] if _is_as_listed(out, row) else [page]
-    if later and not found:
+            modified += [] if _is_as_listed(out, row) else [page]
+    if later and not modified:
         with suppress(OSError):  # so that the next run need not compare them again
             os.utime(path)
-    return found
+    return modified
 
 
 def _status(out: str, page: str, row: ManifestPage) -> int | None:
     """Return when a page or its claims last changed; None if they are missing or have another size."""
     try:
-        found = os.lstat(os.path.join(out, page))
-        beside = os.lstat(os.path.join(out, claims_of(page))) if row.claims else found
+        status = os.lstat(os.path.join(out, page))
+        beside = os.lstat(os.path.join(out, claims_of(page))) if row.claims else status
     except OSError:
         return None
-    if found.st_size != row.size or not stat.S_ISREG(found.st_mode) or not beside.st_size:
+    if status.st_size != row.size or not stat.S_ISREG(status.st_mode) or not beside.st_size:
         return None  # a power cut can leave an empty file
-    return max(found.st_ctime_ns, beside.st_ctime_ns)
+    return max(status.st_ctime_ns, beside.st_ctime_ns)
 
 
 def find_differing_pages(out: str, pages: Iterable[ManifestPage]) -> list[str]:

@@ -36,9 +36,9 @@ class SiteAddresses(Addresses):
 
     def in_markdown(self) -> SiteAddresses:
         """Return the addresses for a page in Markdown: links to pages of the book lead to their Markdown."""
-        found = copy(self)
-        found._ending = MARKDOWN
-        return found
+        addresses = copy(self)
+        addresses._ending = MARKDOWN
+        return addresses
 
     def page(self, ref: Ref) -> str:
         """Return the path in the site of the page that a link points to."""

@@ -117,9 +117,9 @@ class Site:
             return
         if route.kind == OF_REST:
             for address in assets():
-                found = self.answer(address)
-                if found is not None:
-                    yield address, found
+                file = self.answer(address)
+                if file is not None:
+                    yield address, file
             return
         if route.kind == OF_IMAGE:
             image = self._image(route.subject)
@@ -129,9 +129,9 @@ class Site:
         if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             parts = page_count(self.index.files[route.subject].lines) if route.kind == OF_SOURCE else 1
             for part in range(1, parts + 1):
-                found = self._companion_file(route._replace(part=part))
-                if found is not None:
-                    yield self.address(route._replace(part=part)), found
+                file = self._companion_file(route._replace(part=part))
+                if file is not None:
+                    yield self.address(route._replace(part=part)), file
                 if route.kind == OF_SOURCE:
                     page = self._source(route._replace(part=part))
                     yield self.in_markdown.page(page.ref), self._markdown(page)
@@ -149,16 +149,16 @@ class Site:
             return self._source(route) if route.part <= page_count(self.index.files[route.subject].lines) else None
         module = plugins.load(PAGES if route.kind in plugins.names(PAGES) else SITE_PAGES, route.kind)
         if hasattr(module, "part"):  # can render one part without rendering the others
-            found: Page | None = module.part(self.index, route.subject, route.part)
-            return found
+            part: Page | None = module.part(self.index, route.subject, route.part)
+            return part
         pages = module.pages(self.index, route.subject)
         return next((page for page in pages if page.ref.part == route.part), None)
 
     def _source(self, route: Route) -> Page:
         """Return the source of a file as a page; only the one in HTML has links."""
-        found = build_listing(self.index, route.subject, route.part)
+        page = build_listing(self.index, route.subject, route.part)
         language = self.index.files[route.subject].language
-        block = Text([found.why]) if found.text is None else Code(found.text, language)
+        block = Text([page.why]) if page.text is None else Code(page.text, language)
         return Page(Ref(To.SOURCE, route.subject, part=route.part), [Mono(route.subject)], [block])
 
     def _markdown(self, page: Page) -> SiteFile:
@@ -216,9 +216,9 @@ class Site:
             return self._cards(route.subject)
         if route.part > page_count(self.index.files[route.subject].lines):
             return None
-        found = build_listing(self.index, route.subject, route.part)
-        body = listings.render(found, self.addresses)
-        blame = self.addresses.to(address, self.addresses.blame(route.subject)) if self.api and found.text else ""
+        page = build_listing(self.index, route.subject, route.part)
+        body = listings.render(page, self.addresses)
+        blame = self.addresses.to(address, self.addresses.blame(route.subject)) if self.api and page.text else ""
         return self._window(address, route.kind, Ref(To.SOURCE, route.subject), body, blame)
 
     def _image(self, path: str) -> SiteFile | None:
@@ -244,7 +244,7 @@ class Site:
     def _blame(self, path: str) -> SiteFile:
         """Return the commits of a file's lines: why there are none, the commits, pairs of a number of lines and their
         commit, and last the file's digest, which the page also has."""
-        found = blame_lines(self.index, path)
+        blame = blame_lines(self.index, path)
         rows = [
             (
                 commit.number,
@@ -253,10 +253,10 @@ class Site:
                 escape_hidden(commit.summary),
                 commit.oldest,
             )
-            for commit in found.commits
+            for commit in blame.commits
         ]
-        ranges = [number for pair in found.ranges for number in pair]
-        parts = [found.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
+        ranges = [number for pair in blame.ranges for number in pair]
+        parts = [blame.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
         return SiteFile(encode_page(script(f"blame:{self.addresses.stem(path)}", parts)), SCRIPT)
 
     @cached_property
@@ -266,13 +266,13 @@ class Site:
 
 def folders_and_files(folders: Iterable[str], paths: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
     """Return the folders and files directly in each folder."""
-    found: dict[str, tuple[list[str], list[str]]] = {folder: ([], []) for folder in folders}
-    for folder in sorted(found):
+    contents: dict[str, tuple[list[str], list[str]]] = {folder: ([], []) for folder in folders}
+    for folder in sorted(contents):
         if folder:
-            found[folder.rpartition("/")[0]][0].append(folder)
+            contents[folder.rpartition("/")[0]][0].append(folder)
     for path in sorted(paths):
-        found[path.rpartition("/")[0]][1].append(path)
-    return found
+        contents[path.rpartition("/")[0]][1].append(path)
+    return contents
 
 
 def folder_script(folder: str, inside: tuple[list[str], list[str]], addresses: SiteAddresses) -> bytes:
@@ -309,11 +309,11 @@ def encode_page(text: str) -> bytes:
 @cache
 def assets() -> Mapping[str, tuple[bytes, str]]:
     """Return bytes and type of each asset by its address in the site."""
-    found = {}
+    files = {}
     for path in sorted(Path(os.path.dirname(render.__file__), FOLDER).iterdir()):
         if path.suffix in _TYPES and path.is_file():
-            found[f"{FOLDER}/{path.name}"] = path.read_bytes(), _TYPES[path.suffix]
-    return found
+            files[f"{FOLDER}/{path.name}"] = path.read_bytes(), _TYPES[path.suffix]
+    return files
 
 
 # --- what `llms.txt` says on a server

@@ -87,7 +87,7 @@ def render(page: Page, addresses: SiteAddresses) -> Body:
 
 def split_sections(blocks: Sequence[Block]) -> list[list[Block]]:
     """Split blocks at headings of the second level; a heading that only repeats the one above it is left out."""
-    found: list[list[Block]] = []
+    sections: list[list[Block]] = []
     above: list[str] = []
     for block in blocks:
         if isinstance(block, Heading):
@@ -95,10 +95,10 @@ def split_sections(blocks: Sequence[Block]) -> list[list[Block]]:
             if plain(block.text) in above:
                 continue
             above.append(plain(block.text))
-        if not found or (isinstance(block, Heading) and block.level == 2):
-            found.append([])
-        found[-1].append(block)
-    return found
+        if not sections or (isinstance(block, Heading) and block.level == 2):
+            sections.append([])
+        sections[-1].append(block)
+    return sections
 
 
 def _split_subsections(blocks: Sequence[Block]) -> list[Sequence[Block]]:
@@ -110,17 +110,17 @@ def _split_subsections(blocks: Sequence[Block]) -> list[Sequence[Block]]:
 def _sentences_of_nothing(blocks: Sequence[Block]) -> list[tuple[str, Pieces]] | None:
     """Return the sentences of a section that only say that there is nothing, or only where it is, each with the
     heading that it is under, "" for the section's own; None for any other section."""
-    found: list[tuple[str, Pieces]] = []
+    sentences: list[tuple[str, Pieces]] = []
     heading = ""
     for block in blocks[1:]:
         if isinstance(block, Heading):
             heading = plain(block.text)
         elif isinstance(block, Text) and (_is_link(block.text) or _NOTHING.match(plain(block.text))):
-            found.append((heading, block.text))
+            sentences.append((heading, block.text))
             heading = ""
         else:
             return None
-    return found if found and not heading and isinstance(blocks[0], Heading) else None
+    return sentences if sentences and not heading and isinstance(blocks[0], Heading) else None
 
 
 def _is_link(text: Pieces) -> bool:
@@ -210,11 +210,11 @@ class HtmlWriter:
         """Return an `id` attribute, or "" if the name is already taken: links then find the first one."""
         if not name:
             return ""
-        found = anchor(name)
-        if found in self._ids:
+        identifier = anchor(name)
+        if identifier in self._ids:
             return ""
-        self._ids.add(found)
-        return f' id="{escape(found)}"'
+        self._ids.add(identifier)
+        return f' id="{escape(identifier)}"'
 
     def _text(self, text: Text) -> None:
         if _is_facts(text.text):
@@ -349,18 +349,18 @@ class HtmlWriter:
     def _range(self, pieces: Pieces, place: int) -> tuple[int, int]:
         """Return the last line of a range if a piece ends one, and the piece's place; (0, -1) if it does not."""
         behind: Piece = pieces[place] if place < len(pieces) else ""
-        found = _TO_LINE.fullmatch(behind) if type(behind) is str else None
-        return (int(found[1]), place) if found else (0, -1)
+        match = _TO_LINE.fullmatch(behind) if type(behind) is str else None
+        return (int(match[1]), place) if match else (0, -1)
 
     def link(self, ref: Ref) -> str:
         """Return the HTML of a link."""
-        found = self._links.get((ref, self._breaks_names))
-        if found is None:
+        link = self._links.get((ref, self._breaks_names))
+        if link is None:
             label = self._label(ref) if ref.label.endswith(".md") else ref.label or ref.path
             label = f"<code>{self._name(label)}</code>" if ref.code else _escape_text(label)
-            found = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
-            self._links[ref, self._breaks_names] = found
-        return found
+            link = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
+            self._links[ref, self._breaks_names] = link
+        return link
 
     def _name(self, text: str) -> str:
         """Return the HTML of a name in code; in a table or title, a long one can be broken between its parts."""
@@ -378,15 +378,15 @@ class HtmlWriter:
         address = self.addresses.source(self.page, line.path, line.first, last)
         return f'<a class="at" href="{escape(address)}">{_escape_text(label)}</a>'
 
-    def _line_number(self, found: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
+    def _line_number(self, match: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
         """Return a line number as a link. In the book it is plain text, since a page has too many of them; here the
         citation beside the number says which file it is in. Files with thousands of keys stay without links."""
         behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""
-        path = behind.path if isinstance(behind, Cite) and behind.first == int(found[1]) else self._lines_of
+        path = behind.path if isinstance(behind, Cite) and behind.first == int(match[1]) else self._lines_of
         if not path or self.addresses.is_plain(path):
-            return _escape_text(found[0]) + (f"–{last}" if last else "")
-        space = " " if found[0].startswith(" ") else ""
-        return space + self._line(Line(path, int(found[1])), last)
+            return _escape_text(match[0]) + (f"–{last}" if last else "")
+        space = " " if match[0].startswith(" ") else ""
+        return space + self._line(Line(path, int(match[1])), last)
 
 
 def _escape_text(text: str) -> str:
@@ -410,25 +410,25 @@ def _is_facts(pieces: Pieces) -> bool:
 
 def _is_numbers(rows: Sequence[Sequence[Pieces]], place: int) -> bool:
     """True if a table column holds only numbers."""
-    found = False
+    has_piece = False
     for row in rows:
         for piece in row[place] if place < len(row) else ():
             if type(piece) is Cite:
                 continue
             if type(piece) is not str or not _NUMBER.fullmatch(piece):
                 return False
-            found = found or bool(piece)
-    return found
+            has_piece = has_piece or bool(piece)
+    return has_piece
 
 
 def plain(pieces: Pieces) -> str:
     """Return the plain text of pieces."""
-    found = ""
+    text = ""
     for piece in pieces:
         if isinstance(piece, Ref):
-            found += piece.label or piece.path
+            text += piece.label or piece.path
         elif isinstance(piece, Line):
-            found += piece.label or f"L{piece.first}" + (f"–{piece.last}" if piece.last > piece.first else "")
+            text += piece.label or f"L{piece.first}" + (f"–{piece.last}" if piece.last > piece.first else "")
         elif isinstance(piece, str) and not isinstance(piece, Anchor):
-            found += piece
-    return escape_hidden(found)
+            text += piece
+    return escape_hidden(text)

@@ -85,13 +85,13 @@ class SitePreview:
     @cached_property
     def _file_counts(self) -> dict[str, int]:
         """The number of files in each folder, at any depth."""
-        found = dict.fromkeys(self._addresses.folders, 0)
+        counts = dict.fromkeys(self._addresses.folders, 0)
         for path in self._entries:
             folder = path
             while folder:
                 folder = folder.rpartition("/")[0]
-                found[folder] += 1
-        return found
+                counts[folder] += 1
+        return counts
 
     def _folder(self, address: str, folder: str) -> str:
         """Return the list of what is in a folder."""

@@ -91,11 +91,11 @@ class SiteRoutes(PathRoutes):
     @cached_property
     def _repository_pages(self) -> dict[str, Route]:
         """Pages about the whole repository by address."""
-        found = {}
+        pages = {}
         for kind in (kind for kind in kinds() if kind not in kinds_per_path()):  # few
             for subject in plugins.load(PAGES, kind).subjects(self.index) if kind != REPORT else ("",):
-                found[self.addresses.page(Ref(kinds()[kind], subject))] = Route(kind, subject)
-        return found
+                pages[self.addresses.page(Ref(kinds()[kind], subject))] = Route(kind, subject)
+        return pages
 
     @cached_property
     def _reports(self) -> frozenset[str]:
@@ -105,11 +105,11 @@ class SiteRoutes(PathRoutes):
     @cached_property
     def _site_only_pages(self) -> dict[str, Route]:
         """Pages that only the site has, except those of definitions, by address."""
-        found = {}
+        pages = {}
         for kind in plugins.names(SITE_PAGES):
             for subject in plugins.load(SITE_PAGES, kind).subjects(self.index) if kind != DEFINITION else ():
-                found[self.addresses.page(Ref(kind, subject))] = Route(kind, subject)
-        return found
+                pages[self.addresses.page(Ref(kind, subject))] = Route(kind, subject)
+        return pages
 
     def _find_part(self, whole: Route, number: str) -> Route | None:
         if whole.kind == REPORT:  # its parts are subjects of their own
@@ -119,10 +119,10 @@ class SiteRoutes(PathRoutes):
     def _find_unsplit(self, address: str) -> Route | None:
         if address == SEARCH:
             return Route(OF_SEARCH, "")
-        found = super()._find_unsplit(address) or self._definition(address) or self._site_only_pages.get(address)
-        if found is None and (address.startswith(("keywords/", "book/")) or "/" not in address):
-            found = self._repository_pages.get(address)
-        return found
+        route = super()._find_unsplit(address) or self._definition(address) or self._site_only_pages.get(address)
+        if route is None and (address.startswith(("keywords/", "book/")) or "/" not in address):
+            route = self._repository_pages.get(address)
+        return route
 
     def _definition(self, address: str) -> Route | None:
         """Return the page of a definition; its address contains the definition's anchor, not its key."""

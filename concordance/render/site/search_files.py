@@ -114,10 +114,10 @@ def _keys_of(group: str, name: Name) -> set[str]:
 def keys(name: str) -> set[str]:
     """Return the prefixes by which a name is found: from each of its parts on, and its initials."""
     parts = [part.lower() for part in _PART.findall(name)] or [name.lower()]
-    found = {"".join(parts[place:])[:_DEEPEST] for place in range(len(parts))}
+    prefixes = {"".join(parts[place:])[:_DEEPEST] for place in range(len(parts))}
     if len(parts) > 1:
-        found.add("".join(part[0] for part in parts)[:_DEEPEST])
-    return found - {""}
+        prefixes.add("".join(part[0] for part in parts)[:_DEEPEST])
+    return prefixes - {""}
 
 
 # --- entries
@@ -301,7 +301,7 @@ class _Writer:
 
     def _row(self, row: NameTargetRow, paths: dict[str, int]) -> list[object]:
         at = paths.setdefault(row.path, len(paths)) if row.path else -1
-        found: list[object] = [row.kind, at, row.line, row.scope, row.page]
-        while not found[-1] and len(found) > 2:  # empty values at the end are left out
-            found.pop()
-        return found
+        cells: list[object] = [row.kind, at, row.line, row.scope, row.page]
+        while not cells[-1] and len(cells) > 2:  # empty values at the end are left out
+            cells.pop()
+        return cells

@@ -57,13 +57,13 @@ def render(listing: Listing, addresses: SiteAddresses) -> Body:
 
 def _part_links(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     """Return links to the parts of a long source."""
-    found = []
+    links = []
     for part in range(1, listing.parts + 1):
         first = (part - 1) * LINES + 1
         label = f"from line {first:,}"
         there = escape(addresses.to(page, addresses.page(Ref(To.SOURCE, listing.path, part=part))))
-        found.append(f"<b>{label}</b>" if part == listing.part else f'<a href="{there}">{label}</a>')
-    return f'<p class="parts">{listing.parts} parts: {" · ".join(found)}</p>\n'
+        links.append(f"<b>{label}</b>" if part == listing.part else f'<a href="{there}">{label}</a>')
+    return f'<p class="parts">{listing.parts} parts: {" · ".join(links)}</p>\n'
 
 
 def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[str]:
@@ -194,10 +194,10 @@ def _letter(kind: str) -> str:
 
 
 def _margin(listing: Listing, addresses: SiteAddresses, page: str) -> dict[int, str]:
-    found: dict[int, list[str]] = {}
+    remarks_by_line: dict[int, list[str]] = {}
     for remark in listing.remarks:
-        found.setdefault(remark.line, []).append(_remark(listing, remark, addresses, page))
-    return {line: f'<span class="margin">{" ".join(remarks)}</span>' for line, remarks in found.items()}
+        remarks_by_line.setdefault(remark.line, []).append(_remark(listing, remark, addresses, page))
+    return {line: f'<span class="margin">{" ".join(remarks)}</span>' for line, remarks in remarks_by_line.items()}
 
 
 def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page: str) -> str:

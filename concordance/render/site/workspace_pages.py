@@ -115,8 +115,8 @@ def search_results_page(title: str, query: str, matches: Sequence[SearchMatch], 
          f"<code>{_text(match.place)}</code>")
         for match in matches
     ]  # fmt: skip
-    found = _table(("Name", "Kind", "Repository", "Place"), rows) if rows else ""
-    return _document(title, "Search", f"<h1>Search</h1>\n<p>{_text(note)}</p>\n{found}", query)
+    content = _table(("Name", "Kind", "Repository", "Place"), rows) if rows else ""
+    return _document(title, "Search", f"<h1>Search</h1>\n<p>{_text(note)}</p>\n{content}", query)
 
 
 def _text(text: str) -> str:

@@ -124,26 +124,26 @@ def _join_paths(paths: Iterable[str]) -> bytes:
 def _top(root: str) -> tuple[tuple[str, bool], ...]:
     """The names in the top folder. Its times change with the store's folder."""
     with os.scandir(root) as inside:
-        found = ((item.name, item.is_dir(follow_symlinks=False)) for item in inside)
-        return tuple(sorted(row for row in found if row[0] != walk.OWN_FOLDER))
+        items = ((item.name, item.is_dir(follow_symlinks=False)) for item in inside)
+        return tuple(sorted(row for row in items if row[0] != walk.OWN_FOLDER))
 
 
 def _status(root: str, inside: bytes, outside: bytes) -> array[int]:
     """Return size, times and inode of each path; zeros for one that does not exist."""
-    found = array("Q")
+    stamps = array("Q")
     at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for path in (*inside.split(b"\0"), *outside.split(b"\0")):
             try:
                 status = os.lstat(path, dir_fd=at)
-                found.extend((status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+                stamps.extend((status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
             except (FileNotFoundError, NotADirectoryError):
-                found.extend((0, 0, 0, 0))
+                stamps.extend((0, 0, 0, 0))
             except OverflowError as error:  # a time before 1970
                 raise _Uncertain from error
     finally:
         os.close(at)
-    return found
+    return stamps
 
 
 def _searched(root: str, known: dict[str, ListedFile]) -> tuple[list[str], list[str]]:
@@ -207,12 +207,12 @@ class _IgnoredFolders:
 
 
 def _until_nul(stream: IO[bytes]) -> bytes:
-    found = bytearray()
+    read = bytearray()
     while (byte := stream.read(1)) != b"\0":
         if not byte:
             raise _Uncertain
-        found += byte
-    return bytes(found)
+        read += byte
+    return bytes(read)
 
 
 def _outside(root: str) -> list[str]:
@@ -220,14 +220,14 @@ def _outside(root: str) -> list[str]:
     top = subprocesses.find_git_top(root)
     if top not in ("", root):
         raise _Uncertain  # a part of a repository, which the rules above it concern, too
-    found = [*code_versions.installed_files(), *filter(os.path.isabs, sys.path), ruff.program(root)]
+    paths = [*code_versions.installed_files(), *filter(os.path.isabs, sys.path), ruff.program(root)]
     if top:
-        found += [*subprocesses.state_files(root), *subprocesses.history_files(root)]
+        paths += [*subprocesses.state_files(root), *subprocesses.history_files(root)]
     above = os.path.dirname(root)
     while not top and above != os.path.dirname(above):
-        found.append(os.path.join(above, ".git"))  # to be made
+        paths.append(os.path.join(above, ".git"))  # to be made
         above = os.path.dirname(above)
-    return list(dict.fromkeys(filter(None, found)))
+    return list(dict.fromkeys(filter(None, paths)))
 
 
 def _index_files(folder: str) -> list[str]:

@@ -30,28 +30,28 @@ _DOCS, _KEYWORDS = "_docs", "_kw"
 
 def has_book(out: str) -> bool:
     """True if a folder contains a book."""
-    found = manifest.read(out)
-    return bool(found.pages) or found.unfinished
+    listed = manifest.read(out)
+    return bool(listed.pages) or listed.unfinished
 
 
 def explain_difference(root: str, folder: str, out: str, summary: BookSummary) -> BookDifference:
     """Return the pages that are not current, with the reasons that can be found."""
-    found = BookDifference(out, pages=summary.pages, failed=summary.failed)
+    difference = BookDifference(out, pages=summary.pages, failed=summary.failed)
     if not (summary.changed or summary.gone or summary.listing):
-        return found
+        return difference
     there = manifest.read(out)
     listed = there.pages
     with Facts(folder) as facts:
         digests = {file.path: file.digest for file in facts.files()}
     addresses = addresses_of(digests, root, out, there)
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
-    found.sources = _sources(listed, subjects, digests)
-    general = _general_reason(found.sources, there.unfinished, manifest.version(out))
+    difference.sources = _sources(listed, subjects, digests)
+    general = _general_reason(difference.sources, there.unfinished, manifest.version(out))
     touched = set(manifest.find_differing_pages(out, (listed[page] for page in summary.changed if page in listed)))
     missing = {page for page in summary.changed if not os.path.lexists(os.path.join(out, page))}
     ignored = _ignored_pages(root, out, sorted(missing))
     for page in summary.changed:
-        what = found.sources.get(subjects.get(page, ""))
+        what = difference.sources.get(subjects.get(page, ""))
         if page in ignored:
             why = "git ignores it, so it was not committed: use git add --force"
         elif what is not None:
@@ -60,12 +60,12 @@ def explain_difference(root: str, folder: str, out: str, summary: BookSummary) -
             why = "it is listed in the manifest, but missing" if page in missing else "the page itself was edited"
         else:
             why = general
-        found.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
-    found.stale += [StalePage(page, VANISHES, _removal_reason(page, found.sources)) for page in summary.gone]
-    if not found.stale:
-        found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not match the pages"))
-    found.stale.sort()
-    return found
+        difference.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
+    difference.stale += [StalePage(page, VANISHES, _removal_reason(page, difference.sources)) for page in summary.gone]
+    if not difference.stale:
+        difference.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not match the pages"))
+    difference.stale.sort()
+    return difference
 
 
 def addresses_of(paths: Iterable[str], root: str, out: str, manifest_now: Manifest) -> Addresses:
@@ -77,18 +77,18 @@ def addresses_of(paths: Iterable[str], root: str, out: str, manifest_now: Manife
 
 def _sources(listed: dict[str, ManifestPage], subjects: dict[str, str], digests: dict[str, str]) -> dict[str, str]:
     """Return the files that have changed since the book was written."""
-    found = {}
+    changes = {}
     for page, path in subjects.items():
         if _file_of(page, _DOCS):
             row = listed.get(page)
             if row is None:
-                found[path] = "new"
+                changes[path] = "new"
             elif row.inputs != digests[path]:
-                found[path] = "changed"
+                changes[path] = "changed"
     for page, row in listed.items():
         if row.kind == "file" and page not in subjects and _file_of(page, _DOCS):
-            found[_file_of(page, _DOCS)] = "gone"
-    return dict(sorted(found.items()))
+            changes[_file_of(page, _DOCS)] = "gone"
+    return dict(sorted(changes.items()))
 
 
 def _file_of(page: str, end: str) -> str:
@@ -121,7 +121,7 @@ def _ignored_pages(root: str, out: str, pages: Iterable[str]) -> set[str]:
     if inside.split("/")[0] in ("..", walk.OWN_FOLDER) or not walk.is_in_git(root):
         return set()
     asked = {page if inside == "." else f"{inside}/{page}": page for page in pages}
-    found: set[str] = set()
+    ignored_pages: set[str] = set()
     for part in _batches(asked):
         try:
             with subprocesses.running_git(root, "check-ignore", "-z", "--stdin", "--no-index") as git:
@@ -131,8 +131,8 @@ def _ignored_pages(root: str, out: str, pages: Iterable[str]) -> set[str]:
                 git.end()
         except ToolFailed:  # git exits with an error if it ignores none of them
             continue
-        found.update(asked[os.fsdecode(path)] for path in ignored.split(b"\0") if path)
-    return found
+        ignored_pages.update(asked[os.fsdecode(path)] for path in ignored.split(b"\0") if path)
+    return ignored_pages
 
 
 def _batches(paths: Iterable[str]) -> Iterator[list[str]]:

@@ -108,15 +108,15 @@ class BookVerification:
         checked = self._check_pages(listed, folder, skipped, scratch)
         if from_store:
             subjects = [subject for kind, subject in checked.subjects if kind == FILE_PAGE]
-            found: Iterable[StoreDifference] | None = compare_files(folder, self._read_anew(subjects, scratch))
+            differences: Iterable[StoreDifference] | None = compare_files(folder, self._read_anew(subjects, scratch))
         else:
-            found = compare_stores(self.store, folder)
-        if found is None:
+            differences = compare_stores(self.store, folder)
+        if differences is None:
             return
         self.result.store_compared = True
         with closing(Facts(folder)) as facts:
             addresses = addresses_of([row[1] for row in facts.file_rows()], self.root, self.out, listed)
-        for path, problem in found:
+        for path, problem in differences:
             self._add(addresses.page(Ref(To.FILE if path else To.REPORT, path)), problem, Fault.STORE)
         if not from_store:
             self._blame_store(checked, listed.site, skipped)
@@ -136,12 +136,12 @@ class BookVerification:
         if self.book.generated and not listed.site and not self.sample:
             self._check_generated(checked, scratch)
         checked.check_links()
-        found = checked.found
-        self.result.problems += found.problems
-        self.result.pages, self.result.claims, self.result.links = len(found.rows), found.claims, found.links
+        check = checked.pages
+        self.result.problems += check.problems
+        self.result.pages, self.result.claims, self.result.links = len(check.rows), check.claims, check.links
         if not self.sample and not checked.failed:
-            self.result.problems += _surplus_pages(ground, found.rows)
-        self.result.problems += self._manifest_problems(listed, found.rows)
+            self.result.problems += _surplus_pages(ground, check.rows)
+        self.result.problems += self._manifest_problems(listed, check.rows)
         return checked
 
     def _renderer(self, facts: Facts, is_site: bool, skipped: dict[str, int]) -> Renderer:
@@ -157,7 +157,7 @@ class BookVerification:
         os.mkdir(folder)
         entries = pages.own_pages(self.root, self.out)
         Build(self.root, self.config, self.progress, pages=entries, scratch_store=folder).run()
-        own = frozenset(row.page for row in checked.found.rows)
+        own = frozenset(row.page for row in checked.pages.rows)
         with forked.without_gc(), closing(Facts(folder)) as facts:
             index = Index(facts, self.root, self.book)
             checked.check(pages.generated_renderer(index, self.root, self.out, own), pages.OF_A_PAGE)
@@ -186,15 +186,15 @@ class BookVerification:
 
     def _blame_store(self, checked: _PagesCheck, is_site: bool, skipped: dict[str, int]) -> None:
         """Attribute differing pages to the store if it is current and its pages are those of the book."""
-        if not checked.found.differing:
+        if not checked.pages.differing:
             return
         second = _PagesCheck(checked.ground, self.config, ignore_progress)
         # A store whose values cannot be decoded is reported already.
         with suppress(StoreBroken), forked.without_gc(), closing(Facts(self.store)) as facts:
             renderer = self._renderer(facts, is_site, skipped)
-            subjects = set(checked.found.differing.values())
+            subjects = set(checked.pages.differing.values())
             second.check(replace(renderer, work=[pair for pair in renderer.work if pair in subjects]))
-        same = {row.page for row in second.found.rows} - second.found.differing.keys()
+        same = {row.page for row in second.pages.rows} - second.pages.differing.keys()
         self.result.problems = [
             problem._replace(fault=Fault.STORE, problem=f"{problem.problem}; the store has the same mistake")
             if problem.page in same and problem.fault is Fault.BOOK else problem
@@ -223,7 +223,7 @@ class _PagesCheck:
     ground: CheckedBook
     config: Config
     progress: Progress
-    found: PageCheck = field(default_factory=PageCheck)
+    pages: PageCheck = field(default_factory=PageCheck)
     subjects: list[Subject] = field(default_factory=list)
     failed: bool = False  # True if some page could not be rendered
     wants: list[tuple[list[str], array[int]]] = field(default_factory=list)  # pages, and hashes of what they link to
@@ -243,29 +243,29 @@ class _PagesCheck:
             if isinstance(result, FailedItem):
                 self.failed, (kind, subject) = True, result.item
                 problem = f"the page of this {kind} could not be rendered: {result.reason}"
-                self.found.problems.append(Problem(subject, 0, "", problem, Fault.PROGRAM))
+                self.pages.problems.append(Problem(subject, 0, "", problem, Fault.PROGRAM))
                 continue
             self._collect(result)
-            self.progress("pages", len(self.found.rows), max(len(self.found.rows), len(work)), "")
+            self.progress("pages", len(self.pages.rows), max(len(self.pages.rows), len(work)), "")
 
     def _collect(self, batch: PageCheck) -> None:
-        found = self.found
-        found.problems += batch.problems
-        found.rows += batch.rows
-        found.differing.update(batch.differing)
-        found.claims += batch.claims
-        found.links += batch.links
-        found.has.extend(batch.has)
+        check = self.pages
+        check.problems += batch.problems
+        check.rows += batch.rows
+        check.differing.update(batch.differing)
+        check.claims += batch.claims
+        check.links += batch.links
+        check.has.extend(batch.has)
         self.wants.append(([row.page for row in batch.rows], batch.wants))
 
     def check_links(self) -> None:
         """Report links to pages and sections that were not rendered."""
-        missing = {one for _, wanted in self.wants for one in wanted} - set(self.found.has)
+        missing = {one for _, wanted in self.wants for one in wanted} - set(self.pages.has)
         checker = Checker(self.ground)
         for batch, wanted in self.wants if missing else ():
             for page in batch if not missing.isdisjoint(wanted) else ():
-                if page not in self.found.differing:
-                    self.found.problems += checker.broken_links(page, missing)
+                if page not in self.pages.differing:
+                    self.pages.problems += checker.broken_links(page, missing)
 
 
 @dataclass
@@ -283,9 +283,9 @@ def verify_subjects(shared: _Verifier, subjects: list[Subject]) -> PageCheck:
     if shared.opened_by != os.getpid():
         shared.renderer.index.facts.reopen()
         shared.opened_by = os.getpid()
-    found = PageCheck()
+    check = PageCheck()
     for kind, subject in subjects:
         for file in shared.renderer.render(shared.renderer.index, kind, subject):
             row = manifest_row(file, kind + shared.kind_suffix)
-            shared.checker.check(row, file.data, file.claims_data, (kind, subject), found)
-    return found
+            shared.checker.check(row, file.data, file.claims_data, (kind, subject), check)
+    return check

@@ -106,8 +106,8 @@ def _is_call(row: Bridge) -> bool:
 
 def _changed_slots(delta: Delta) -> set[int]:
     """Return the slots of what the update has changed so far."""
-    found = {slot_of(aspect, key) for aspect, key in delta.aspects}
-    return found | {slot_of(aspect, WHOLE_TABLE) for aspect, _ in delta.aspects}
+    slots = {slot_of(aspect, key) for aspect, key in delta.aspects}
+    return slots | {slot_of(aspect, WHOLE_TABLE) for aspect, _ in delta.aspects}
 
 
 def _record_changed_ends(writer: StoreWriter) -> None:

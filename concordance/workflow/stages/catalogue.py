@@ -144,7 +144,7 @@ def _is_current(root: str) -> bool:
 def _read_states(path: str) -> dict[str, State]:
     """Return the state of each store that the catalogue was derived from; empty if that is not known."""
     with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-        found = json.load(file)
-        if isinstance(found, dict) and all(isinstance(one, list) for one in found.values()):
-            return found
+        states = json.load(file)
+        if isinstance(states, dict) and all(isinstance(one, list) for one in states.values()):
+            return states
     return {}

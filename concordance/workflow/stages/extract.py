@@ -140,13 +140,15 @@ def last_path(scratch: str, worker: int) -> str:
 
 def learn_macros(job: Job, entries: list[ListedFile]) -> list[tuple[str, macros.MacroDefinitions]]:
     """Return the macros that the given files define."""
-    found = []
+    learned = []
     for entry in entries:
         try:
-            found.append((entry.path, macros.read_defines(walk.read(job.root, entry, job.config.largest), entry.path)))
+            learned.append(
+                (entry.path, macros.read_defines(walk.read(job.root, entry, job.config.largest), entry.path))
+            )
         except Unreadable:
             continue  # reading it as a file reports why
-    return found
+    return learned
 
 
 def extract_files(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:

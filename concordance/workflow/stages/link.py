@@ -172,11 +172,11 @@ class Linking:
         asked, skipped = self.writer.queries, {*before, *self.writer.delta.added}
         was = asked.imports()
         linker.world.use_flow_source(asked.copy_flows().flow)
-        found = {}
+        retargeted = {}
         for number, row in enumerate(linker.world.files):
             if row.size and row.path not in skipped and linker.import_targets_digest(number) != was.get(row.id):
-                found[number] = asked.links(row.id).imports
-        return found
+                retargeted[number] = asked.links(row.id).imports
+        return retargeted
 
     def _reuse_includes(
         self, linker: Linker, before: dict[str, PreviousFile], retargeted: Mapping[int, object]
@@ -267,8 +267,8 @@ def _ledger(writer: StoreWriter) -> Iterator[File]:
 
 def _flow_without_positions(flow: bytes) -> Flow:
     """Return a flow without the positions of imports: they do not matter, and a line at the top changes them all."""
-    found = unpack_flow(flow)
-    return found._replace(imports=_without_positions(found.imports))
+    unpacked = unpack_flow(flow)
+    return unpacked._replace(imports=_without_positions(unpacked.imports))
 
 
 def _without_positions(imports: Iterable[Import]) -> tuple[Import, ...]:

@@ -184,7 +184,7 @@ def own_pages(root: str, out: str) -> list[ListedFile]:
     if inside.split("/")[0] == "..":
         advice = "Write it into a folder of the repository, or omit --include-generated"
         raise UserError(f"{out} is outside the repository, so its pages are not files of it", advice)
-    found = []
+    entries = []
     for page, row in manifest.read(out).pages.items():
         if not row.kind.endswith(OF_A_PAGE) and not f"{page}/".startswith(f"{inside}/"):
             try:
@@ -192,8 +192,10 @@ def own_pages(root: str, out: str) -> list[ListedFile]:
             except FileNotFoundError:  # somebody removed it since the manifest was written
                 continue
             path, times = f"{inside}/{page}", (stat.st_mtime_ns, stat.st_ctime_ns)
-            found.append(ListedFile(path, stat.st_size, times[0], altered=times[1], inode=stat.st_ino & (1 << 63) - 1))
-    return sorted(found, key=lambda entry: os.fsencode(entry.path))
+            entries.append(
+                ListedFile(path, stat.st_size, times[0], altered=times[1], inode=stat.st_ino & (1 << 63) - 1)
+            )
+    return sorted(entries, key=lambda entry: os.fsencode(entry.path))
 
 
 class _Inner(Addresses):
@@ -299,8 +301,8 @@ def preload(state: BookState) -> None:
 
 
 def _subjects(kind: str, index: Index) -> list[str]:
-    found: list[str] = plugins.load(PAGES, kind).subjects(index)
-    return found
+    subjects: list[str] = plugins.load(PAGES, kind).subjects(index)
+    return subjects
 
 
 def _planned_pages(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]:

@@ -117,8 +117,8 @@ def _put_files(writer: StoreWriter, by_id: Sequence[_File], pairs: Sequence[Pair
     writer.put_ranks((file_rank, file.id) for file_rank, file in zip(ranks, files, strict=True))
     used = [pair for pair in edges if not _is_prose(files[pair[0]].language)]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
-    found = clusters.find_clusters(len(files), used)
-    rows = [(files[cluster.key].id, [files[member].id for member in cluster.members]) for cluster in found]
+    groups = clusters.find_clusters(len(files), used)
+    rows = [(files[cluster.key].id, [files[member].id for member in cluster.members]) for cluster in groups]
     writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
@@ -138,8 +138,8 @@ def _put_order(
     unnamed = [(user, target) for user, target, _ in used if files[user].language not in loading]
     edges = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
-    found = layers.compute_layers(cycles.strongly_connected_components(count, edges), edges, counts)
-    writer.put_analysis("layers", codec.encode_rows({file.id: layer for file, layer in zip(files, found, strict=True)}))
+    order = layers.compute_layers(cycles.strongly_connected_components(count, edges), edges, counts)
+    writer.put_analysis("layers", codec.encode_rows({file.id: layer for file, layer in zip(files, order, strict=True)}))
 
 
 def _put_tests(writer: StoreWriter, by_id: Sequence[_File], walked: graph.LinkGraph) -> None:
@@ -158,8 +158,8 @@ def _put_tests(writer: StoreWriter, by_id: Sequence[_File], walked: graph.LinkGr
     for symbol in writer.queries.runnable():
         runs[symbol] = owner[symbol]
     ids = [*sorted(writer.queries.tests(), key=lambda symbol: owner[symbol]), *whole]  # within a file they are in order
-    found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
-    rows = {files[place].id: (reaching.near, reaching.farther) for place, reaching in sorted(found.items())}
+    reached = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
+    rows = {files[place].id: (reaching.near, reaching.farther) for place, reaching in sorted(reached.items())}
     writer.put_analysis("tests", codec.pack_tests(rows))
 
 
@@ -174,14 +174,14 @@ def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], a
     removed, added = _without_renamed(writer, delta, removed, added)
     if not delta.tests_changed and not removed and not added:
         return set()
-    whole, found = _whole_file_tests(_files(writer)), set[int]()
+    whole, affected = _whole_file_tests(_files(writer)), set[int]()
     calls = call_edges(unpack_parts(writer.queries.analysis_result(CALLS)))
     old_tests, tests = set[int](), set[int]()
     for path in delta.tests_changed:
         had = delta.previous[path]
         old_tests.update(one for one, (_, is_test) in zip(had.ids, had.kinds, strict=True) if is_test)
         tests.update(writer.queries.tests(had.id))
-        found.add(had.id)
+        affected.add(had.id)
     old_edges = {file: change.before.edges for file, change in delta.links.items()}
     for leads, edges, starts in (
         (_Leads(writer, calls - delta.added_calls | delta.removed_calls, old_edges, whole), removed, old_tests),
@@ -194,8 +194,8 @@ def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], a
         reached = test_reach.reached_within(heads | starts, leads, graph.STEPS, _MAX_AFFECTED_SYMBOLS)
         if reached is None:
             return None
-        found |= {writer.owners[one] for one in reached}
-    return found if len(found) <= _MAX_AFFECTED_FILES else None
+        affected |= {writer.owners[one] for one in reached}
+    return affected if len(affected) <= _MAX_AFFECTED_FILES else None
 
 
 def _without_renamed(
@@ -234,10 +234,10 @@ def _without_renamed(
 
 def _links_of_symbols(edges: Iterable[int]) -> defaultdict[int, frozenset[tuple[int, int]]]:
     """Return by symbol what it leads to, with the kinds of these edges; a symbol's links to itself as those to 0."""
-    found: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
+    links_by_user: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
     for target, user, way in map(graph.unpack_edge, edges):
-        found[user].add((target if target != user else 0, way))
-    return defaultdict(frozenset, {user: frozenset(links) for user, links in found.items()})
+        links_by_user[user].add((target if target != user else 0, way))
+    return defaultdict(frozenset, {user: frozenset(links) for user, links in links_by_user.items()})
 
 
 class _Leads:
@@ -260,14 +260,14 @@ class _Leads:
         return [*self._files[file].get(symbol, ()), *self._calls.get(symbol, ())]
 
     def _read(self, file: int) -> defaultdict[int, list[int]]:
-        found: defaultdict[int, list[int]] = defaultdict(list)
+        leads: defaultdict[int, list[int]] = defaultdict(list)
         edges = self._edges[file] if file in self._edges else self._writer.queries.edges(file)
         for target, user, way in graph.unpack_edges(edges):
             if way < EdgeKind.LOADS:
-                found[user].append(target)
+                leads[user].append(target)
             elif way == EdgeKind.LOADS and file in self._whole:
-                found[file].append(target)
-        return found
+                leads[file].append(target)
+        return leads
 
 
 def _update_tests(writer: StoreWriter, affected: set[int], walked: graph.LinkGraph) -> None:
@@ -277,15 +277,15 @@ def _update_tests(writer: StoreWriter, affected: set[int], walked: graph.LinkGra
     whole, owners = _whole_file_tests(files), writer.owners
 
     def callers(symbol: int) -> list[int]:
-        found = walked.users_by(symbol, 0, EdgeKind.LOADS - 1)
+        tests = walked.users_by(symbol, 0, EdgeKind.LOADS - 1)
         if whole:
             loading = (owners[user] for user in walked.users_by(symbol, EdgeKind.LOADS, EdgeKind.LOADS))
-            found += [file for file in loading if file in whole]
-        return found
+            tests += [file for file in loading if file in whole]
+        return tests
 
     ids = [*sorted(writer.queries.tests(), key=lambda one: order[owners[one]]), *whole]
     code = {file: writer.queries.runnable(file) for file in affected}
-    found = test_reach.find_tests_of_files(ids, callers, code, graph.STEPS)
-    rows = {file: (reaching.near, reaching.farther) for file, reaching in found.items()}
+    tests = test_reach.find_tests_of_files(ids, callers, code, graph.STEPS)
+    rows = {file: (reaching.near, reaching.farther) for file, reaching in tests.items()}
     packed = codec.patch_tests(writer.queries.analysis_result("tests"), affected, rows, order)
     writer.put_analysis("tests", packed)

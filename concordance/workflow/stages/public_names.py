@@ -38,9 +38,9 @@ _INIT = re.compile(r"(?:^|/)__init__\.\w+$")
 def run(writer: StoreWriter) -> None:
     """Find the public names of all files."""
     files = writer.files()
-    found = ModuleExports({}, {}, [], [])
-    _collect_exports(writer, ((identity, path, language) for identity, path, language, _ in files), found)
-    _put(writer, found._replace(not_importable=_test_modules(files), roots=_roots(files)))
+    exports = ModuleExports({}, {}, [], [])
+    _collect_exports(writer, ((identity, path, language) for identity, path, language, _ in files), exports)
+    _put(writer, exports._replace(not_importable=_test_modules(files), roots=_roots(files)))
 
 
 def update(writer: StoreWriter) -> None:
@@ -53,20 +53,22 @@ def update(writer: StoreWriter) -> None:
     if not delta.files_changed and not any(writer.queries.language(identity) in _SPEAKING for identity in again):
         return
     files = writer.files()
-    found = unpack_exports(writer.queries.analysis_result(EXPORTS))
-    before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
+    exports = unpack_exports(writer.queries.analysis_result(EXPORTS))
+    before = exports._replace(modules=dict(exports.modules), documents=dict(exports.documents))
     for path, had in delta.previous.items():
         if had.id in again:
-            found.modules.pop(path, None)
-            found.documents.pop(path, None)
+            exports.modules.pop(path, None)
+            exports.documents.pop(path, None)
     rows = ((identity, path, language) for identity, path, language, _ in files)
-    _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in delta.added), found)
-    found = found._replace(not_importable=_test_modules(files), roots=_roots(files)) if delta.files_changed else found
-    if found != before:
-        _put(writer, found)
+    _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in delta.added), exports)
+    exports = (
+        exports._replace(not_importable=_test_modules(files), roots=_roots(files)) if delta.files_changed else exports
+    )
+    if exports != before:
+        _put(writer, exports)
 
 
-def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
+def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], exports: ModuleExports) -> None:
     """Collect the current exports of the given files."""
     asked = writer.queries
     for identity, path, language in rows:
@@ -74,35 +76,39 @@ def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], 
             continue  # an undecodable name cannot be imported
         if language in _CODE:
             flow = asked.flow(identity)
-            found.modules[path] = (
+            exports.modules[path] = (
                 read_exports(unpack_flow(flow), asked.links(identity).imports) if flow else ExportedNames()
             )
         elif language in _DOCUMENTS:
             outline = asked.outline(identity)
             names = read_documented_names(outline.symbols, outline.imports)
             if names:
-                found.documents[path] = names
+                exports.documents[path] = names
 
 
-def _put(writer: StoreWriter, found: ModuleExports) -> None:
-    writer.put_analysis(EXPORTS, pack_exports(found))
-    rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in names_by_file(found).items()}
+def _put(writer: StoreWriter, exports: ModuleExports) -> None:
+    writer.put_analysis(EXPORTS, pack_exports(exports))
+    rows = {
+        path: FileNames(names, list(exports.modules[path].classes)) for path, names in names_by_file(exports).items()
+    }
     writer.put_analysis(PUBLIC, pack_names(rows))
 
 
-def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:
+def names_by_file(exports: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:
     """Return the public names of each file's definitions; `by_documents=False` ignores documents."""
-    documents = sorted(found.documents) if by_documents else []
-    names = [(path, *name) for path in documents for name in found.documents[path]]
+    documents = sorted(exports.documents) if by_documents else []
+    names = [(path, *name) for path in documents for name in exports.documents[path]]
     return dict(
-        sorted(public_names(found.modules, names, frozenset(found.not_importable), frozenset(found.roots)).items())
+        sorted(
+            public_names(exports.modules, names, frozenset(exports.not_importable), frozenset(exports.roots)).items()
+        )
     )
 
 
 def _test_modules(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
     """Return modules that nobody imports: tests, and whole packages of tests or examples."""
     inits = {path.rpartition("/")[0]: category for _, path, _, category in files if _INIT.search(path)}
-    found = []
+    modules = []
     for _, path, language, category in files:
         if language in _CODE and category in _TRIALS and is_encodable(path):
             folder, top = path.rpartition("/")[0], ""
@@ -110,8 +116,8 @@ def _test_modules(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
                 top = folder if folder in inits else top
                 folder = folder.rpartition("/")[0]
             if _TRIES.search(path) or inits.get(top, category) in _TRIALS:
-                found.append(path)
-    return sorted(found)
+                modules.append(path)
+    return sorted(modules)
 
 
 def _roots(files: Sequence[tuple[int, str, str, str]]) -> list[str]:

@@ -64,14 +64,14 @@ def learn_macros(
 
     def contents() -> Iterator[list[FileContent]]:
         for batch in batches:
-            found = []
+            files = []
             for entry in batch:
                 try:
-                    found.append(FileContent(entry, walk.read(job.root, entry, job.config.largest)))
+                    files.append(FileContent(entry, walk.read(job.root, entry, job.config.largest)))
                 except Unreadable:
                     continue  # reading it as a file reports why
-            if found:
-                yield found
+            if files:
+                yield files
 
     for result in executor.map_batches(_learn_macros, None, contents()):
         yield _failed(result) if isinstance(result, FailedItem) else result
@@ -91,15 +91,15 @@ def extract_files(
 
         def contents() -> Iterator[list[FileContent]]:
             for batch in batches:
-                found = []
+                files = []
                 for entry in batch:
                     data = extract.read_file(job, state.classifier, entry)
                     if isinstance(data, ExtractedFile):
                         unsent.append(data)
                     else:
-                        found.append(FileContent(entry, data, extract.cached_facts(job, state, entry, data)))
-                if found:
-                    yield found
+                        files.append(FileContent(entry, data, extract.cached_facts(job, state, entry, data)))
+                if files:
+                    yield files
 
         for result in executor.map_batches(_extract_contents, RemoteJob(job, table), contents()):
             if isinstance(result, FailedItem):

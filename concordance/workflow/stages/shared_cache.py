@@ -50,8 +50,8 @@ class SharedCacheStage:
         if sum(entry.size for entry in readable) < MIN_BYTES:
             return
         index: dict[bytes, list[tuple[bytes, CachedBlock]]] = {}
-        for found in self._run(_read_index, [[_Wanted(CachedBlock("", 0, 0, 0), 0)]]):
-            index = found
+        for decoded in self._run(_read_index, [[_Wanted(CachedBlock("", 0, 0, 0), 0)]]):
+            index = decoded
         digests = set[bytes]()
         if index:
             for hashed in self._run(_hash_files, pool.batches(readable, lambda entry: entry.size, _HASHED_BYTES)):
@@ -107,13 +107,13 @@ def _read_index(job: Job, wanted: list[_Wanted]) -> dict[bytes, list[tuple[bytes
 
 
 def _hash_files(job: Job, entries: list[ListedFile]) -> list[bytes]:
-    found = []
+    hashes = []
     for entry in entries:
         try:
-            found.append(hashlib.sha256(walk.read(job.root, entry, job.config.largest)).digest())
+            hashes.append(hashlib.sha256(walk.read(job.root, entry, job.config.largest)).digest())
         except Unreadable:
             continue  # the extract stage reports it
-    return found
+    return hashes
 
 
 def _fetch(job: Job, wanted: list[_Wanted]) -> int:

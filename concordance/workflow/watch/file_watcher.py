@@ -89,12 +89,12 @@ class NotifyingWatcher:
     def _wait(self, seconds: float) -> set[tuple[int, str]]:
         """Return the notifications of the next seconds, up to a short silence."""
         try:
-            found = self._notify.watch(int(PATIENCE * 1000), int(STEP * 1000), max(1, int(seconds * 1000)), None)
+            events = self._notify.watch(int(PATIENCE * 1000), int(STEP * 1000), max(1, int(seconds * 1000)), None)
         except self._error:  # for example, a name that is not valid text
             return {(_ADDED, "")}
-        if found == "signal":
+        if events == "signal":
             raise KeyboardInterrupt
-        return found if isinstance(found, set) else set()
+        return events if isinstance(events, set) else set()
 
     def _is_git_at_work(self) -> bool:
         """True if git is changing the work tree; a lock that is older than any such work is a leftover."""
@@ -236,8 +236,8 @@ def git_folders(root: str) -> tuple[str, ...]:
         output = b"".join(subprocesses.run_git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir"))
     except ToolFailed:
         return ()
-    found = [os.path.realpath(os.path.join(root, os.fsdecode(line))) for line in output.splitlines()]
-    return tuple(dict.fromkeys(found))
+    folders = [os.path.realpath(os.path.join(root, os.fsdecode(line))) for line in output.splitlines()]
+    return tuple(dict.fromkeys(folders))
 
 
 def _watched_git_folders(own_folders: tuple[str, ...]) -> Iterator[str]:

@@ -170,11 +170,11 @@ def batches(items: Iterable[Item], size: Callable[[Item], int], max_size: int) -
 
 def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], max_items: int) -> Iterator[list[Item]]:
     """Yield items in batches, sorted by subject; items with the same subject stay together."""
-    found: dict[str, list[Item]] = {}
+    by_subject: dict[str, list[Item]] = {}
     for item in items:
-        found.setdefault(about(item), []).append(item)
+        by_subject.setdefault(about(item), []).append(item)
     now: list[Item] = []
-    for _, same in sorted(found.items()):
+    for _, same in sorted(by_subject.items()):
         now += same
         if len(now) >= max_items:
             yield now

@@ -83,10 +83,10 @@ def sweep(parent: str) -> None:
     """Remove the folders of runs that have ended."""
     try:
         with os.scandir(parent) as items:
-            found = [item.path for item in items if _NAME.fullmatch(item.name)]
+            folders = [item.path for item in items if _NAME.fullmatch(item.name)]
     except OSError:
         return
-    for path in found:
+    for path in folders:
         if not _is_own_folder(path):
             continue
         try:
@@ -106,12 +106,12 @@ def sweep_store(folder: str) -> None:
     """Remove unfinished files of killed builds from a store's folder; the caller holds the store's lock."""
     try:
         with os.scandir(folder) as items:
-            found = [
+            folders = [
                 (item.path, item.is_dir(follow_symlinks=False)) for item in items if _UNFINISHED_FILE.search(item.name)
             ]
     except OSError:
         return
-    for path, is_folder in found:
+    for path, is_folder in folders:
         if is_folder:
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -122,10 +122,10 @@ def sweep_store(folder: str) -> None:
 def _is_own_folder(path: str) -> bool:
     """True if it is a folder, not a link to one, that belongs to this user."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _create(parent: str) -> tuple[str, int | None]:
