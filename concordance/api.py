@@ -45,10 +45,10 @@ class Repository:
         self._index = Index(_open_store(self.root, update, progress), self.root)
 
     def ask(
-        self, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
+        self, command: str, argument: str | None = None, limit: int = 1000, cursor: str = "", **options: object
     ) -> Answer:
         """Answer one question; the answer has the total number of rows and the cursor for the next ones."""
-        return ask(self._index, command, asked, limit, cursor, **options)
+        return ask(self._index, command, argument, limit, cursor, **options)
 
     def __getattr__(self, command: str) -> Callable[..., list[Row]]:
         if command not in plugins.names(COMMANDS):
@@ -59,10 +59,10 @@ class Repository:
         return [*super().__dir__(), *plugins.names(COMMANDS)]
 
     def _rows(
-        self, command: str, asked: str | None = None, limit: int = sys.maxsize, cursor: str = "", **options: object
+        self, command: str, argument: str | None = None, limit: int = sys.maxsize, cursor: str = "", **options: object
     ) -> list[Row]:
         named = {name.rstrip("_"): value for name, value in options.items()}  # `in_`, because `in` is a Python keyword
-        return self.ask(command, asked, limit, cursor, **named).rows
+        return self.ask(command, argument, limit, cursor, **named).rows
 
     def verify(self, out: str | None = None) -> list[Row]:
         """Return what does not hold in the repository's book: page, line, the text there, the problem, and whether the
@@ -71,12 +71,12 @@ class Repository:
 
         return [problem._asdict() for problem in builds.verify(self.root, out).problems]
 
-    def show(self, asked: str) -> list[Row]:
+    def show(self, argument: str) -> list[Row]:
         """Return the page of a file, folder or name, as Markdown."""
         from concordance.workflow import book_options, show
 
         self._index.book = book_options.book_settings(self.root)
-        return show.render_pages(self._index, asked, book_options.book_folder(self.root))
+        return show.render_pages(self._index, argument, book_options.book_folder(self.root))
 
     def agents_section(self) -> str:
         """Return what a coding agent should know about the repository, as a marked section of `AGENTS.md`."""
@@ -135,10 +135,10 @@ class Workspace:
         self._questions = WorkspaceQuestions(self._workspace)
 
     def ask(
-        self, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
+        self, command: str, argument: str | None = None, limit: int = 1000, cursor: str = "", **options: object
     ) -> Answer:
         """Answer one question; the answer has the total number of rows and the cursor for the next ones."""
-        return self._questions.ask(command, asked, limit, cursor, **options)
+        return self._questions.ask(command, argument, limit, cursor, **options)
 
     def close(self) -> None:
         """Close all stores."""

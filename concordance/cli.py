@@ -28,7 +28,7 @@ from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
 
 if TYPE_CHECKING:
-    from concordance.api import Repository
+    from concordance.api import Repository, Workspace
     from concordance.query.answers import Answer, Option
 
 TASKS = "concordance.tasks"
@@ -36,7 +36,7 @@ QUESTIONS = "concordance.query.commands"
 _GROUPS = ("Build", "Ask", "Check", "Share")  # of commands, in the order of `--help`
 _GROUP_OF_TASK = {"build": "Build", "init": "Build", "watch": "Build", "show": "Ask", "batch": "Ask", "check": "Check",
                   "diff": "Check", "verify": "Check", "workspace": "Build"}  # fmt: skip
-_CALLBACK_SECONDS = 0.05  # until a callback is over in which a signal was dropped
+_CALLBACK_SECONDS = 0.05  # after this time, the callback in which Python dropped a signal has ended
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
 
@@ -134,14 +134,7 @@ _WORKSPACE = click.Option(
 _OVER_WORKSPACES = ("callers", "define", "impact", "path", "refs", "search")
 _TEXT = "[FILE]"  # the argument of a question about a text
 # Options of `concord batch`, not of a question in it.
-_BATCH_OPTIONS = (
-    "as_json",
-    "no_update",
-    "repo",
-    "store",
-    "workspace",
-    "yes",
-)
+_BATCH_OPTIONS = ("as_json", "no_update", "repo", "store", "workspace", "yes")
 
 
 def _question(name: str, module: Any) -> click.Command:
@@ -149,12 +142,15 @@ def _question(name: str, module: Any) -> click.Command:
     from concordance.query.answers import options_of
     from concordance.workflow.terminal import IntRange
 
-    def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
+    def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **parameters: Any) -> None:
         if module.ARGUMENT == _TEXT:
-            given["asked"] = _read_text(given["asked"] or "-")
-        workspace = given.pop("workspace", None) or (_workspace_around(repo) if name in _OVER_WORKSPACES else None)
+            parameters["argument"] = _read_text(parameters["argument"] or "-")
+        workspace = parameters.pop("workspace", None) or (_workspace_around(repo) if name in _OVER_WORKSPACES else None)
         if workspace is not None:
-            _print(_ask_workspace(workspace, name, given), workspace, as_json)
+            from concordance.api import Workspace
+
+            with Workspace(workspace) as opened:
+                _print(_ask(opened, name, parameters), workspace, as_json)
             return
         if store is None and name not in _OVER_WORKSPACES and _workspace_around(repo) is not None:
             from concordance.base.errors import UserError
@@ -162,24 +158,20 @@ def _question(name: str, module: Any) -> click.Command:
             advice = f"Name one with --repo. Over a workspace: {', '.join(_OVER_WORKSPACES)}"
             raise UserError(f"this folder is a workspace, and `{name}` is about one repository", advice)
         with _open_repository(repo, no_update, store, yes) as repository:
-            answer = _ask(repository, name, given)
-            _print(answer, repository.root, as_json)
+            _print(_ask(repository, name, parameters), repository.root, as_json)
 
-    several = module.ARGUMENT.rstrip("]").endswith("...")
-    needed = not module.ARGUMENT.startswith("[")
-    argument = click.Argument(["asked"], required=needed, metavar=module.ARGUMENT, nargs=-1 if several else 1)
-    parameters: list[click.Parameter] = [
+    takes_words = module.ARGUMENT.rstrip("]").endswith("...")
+    is_required = not module.ARGUMENT.startswith("[")
+    argument = click.Argument(
+        ["argument"], required=is_required, metavar=module.ARGUMENT, nargs=-1 if takes_words else 1
+    )
+    definitions: list[click.Parameter] = [
         *([argument] if module.ARGUMENT else []),
         *map(_option, options_of(module)),
         _REPO,
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."),
         click.Option(
-            ["--limit"],
-            type=IntRange(1),
-            metavar="N",
-            default=1000,
-            show_default=True,
-            help="Show at most N results.",
+            ["--limit"], type=IntRange(1), metavar="N", default=1000, show_default=True, help="Show at most N results."
         ),
         click.Option(["--cursor"], metavar="CURSOR", default="", help="Continue after the previous answer."),
         _NO_UPDATE,
@@ -187,7 +179,7 @@ def _question(name: str, module: Any) -> click.Command:
         _YES,
         *([_WORKSPACE] if name in _OVER_WORKSPACES else []),
     ]
-    return click.Command(name, params=parameters, callback=run, help=module.HELP)
+    return click.Command(name, params=definitions, callback=run, help=module.HELP)
 
 
 def _read_text(path: str) -> str:
@@ -212,16 +204,16 @@ def _instead_of_a_file(text: str) -> str:
 
 
 def _option(option: Option) -> click.Option:
-    spelt = [f"--{option.name}", option.name.replace("-", "_")] + ([f"-{option.short}"] if option.short else [])
+    names = [f"--{option.name}", option.name.replace("-", "_")] + ([f"-{option.short}"] if option.short else [])
     if option.type is bool:
-        return click.Option(spelt, is_flag=True, default=option.default, help=option.help)
+        return click.Option(names, is_flag=True, default=option.default, help=option.help)
     kind: Any = click.Choice(option.choices) if option.choices else option.type
     if option.least is not None:
         from concordance.workflow.terminal import IntRange
 
         kind = IntRange(option.least)
     return click.Option(
-        spelt, type=kind, metavar=option.metavar or ("N" if option.type is int else None), default=option.default,
+        names, type=kind, metavar=option.metavar or ("N" if option.type is int else None), default=option.default,
         show_default=bool(option.default), help=option.help,
     )  # fmt: skip
 
@@ -233,19 +225,11 @@ def _workspace_around(repo: str | None) -> str | None:
     return os.getcwd() if repo is None and is_workspace(".") else None
 
 
-def _ask_workspace(workspace: str, command: str, given: dict[str, Any]) -> Answer:
-    """Answer one question from all repositories of a workspace, as they were last built."""
-    from concordance.api import Workspace
-
-    asked = given.pop("asked", None)
-    with Workspace(workspace) as opened:
-        return opened.ask(command, " ".join(asked) if isinstance(asked, tuple) else asked, **given)
-
-
-def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:
-    """Answer one question, given the arguments that click has parsed."""
-    asked = given.pop("asked", None)
-    return repository.ask(command, " ".join(asked) if isinstance(asked, tuple) else asked, **given)
+def _ask(opened: Repository | Workspace, command: str, parameters: dict[str, Any]) -> Answer:
+    """Answer one question with the parameters that click has parsed. Several words are one argument."""
+    options = dict(parameters)
+    argument = options.pop("argument", None)
+    return opened.ask(command, " ".join(argument) if isinstance(argument, tuple) else argument, **options)
 
 
 def _print(answer: Answer, root: str, as_json: bool) -> None:
@@ -318,12 +302,12 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
     options = commands[name].make_context(name, list(args)).params
     if options["repo"] is not None or options["store"] is not None:
         raise click.UsageError("A batch queries one repository: pass --repo and --store to `concord batch`")
-    given = {key: value for key, value in options.items() if key not in _BATCH_OPTIONS}
-    if given.get("asked") and plugins.load(QUESTIONS, name).ARGUMENT == _TEXT:
-        if given["asked"] == "-":
+    parameters = {key: value for key, value in options.items() if key not in _BATCH_OPTIONS}
+    if parameters.get("argument") and plugins.load(QUESTIONS, name).ARGUMENT == _TEXT:
+        if parameters["argument"] == "-":
             raise click.UsageError("Give a FILE: standard input holds the questions.")
-        given["asked"] = _read_text(given["asked"])
-    return _ask(repository, name, given)
+        parameters["argument"] = _read_text(parameters["argument"])
+    return _ask(repository, name, parameters)
 
 
 def main() -> None:

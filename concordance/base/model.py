@@ -286,7 +286,7 @@ class Occurrences(NamedTuple):
 
 def is_overload(modifiers: tuple[str, ...]) -> bool:
     """True for a function that only declares one signature of another, by Python's `@overload`."""
-    return any(one == "overload" or one.endswith(".overload") for one in modifiers)
+    return any(modifier == "overload" or modifier.endswith(".overload") for modifier in modifiers)
 
 
 def role_bit(role: Role) -> int:

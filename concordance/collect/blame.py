@@ -145,14 +145,14 @@ def _read(written: bytes, shallow: bool) -> tuple[list[Commit], list[tuple[bytes
     return commits, lines
 
 
-def _commit(number: bytes, known: dict[bytes, bytes], shallow: bool) -> Commit:
-    when = known.get(b"committer-time", b"")
+def _commit(number: bytes, commits: dict[bytes, bytes], shallow: bool) -> Commit:
+    when = commits.get(b"committer-time", b"")
     return Commit(
         number[:_SHORT].decode(),
         int(when) if when.isdigit() and len(when) < 12 else 0,
-        _text(known.get(b"author", b"")),
-        _text(known.get(b"summary", b"")),
-        shallow and b"boundary" in known,
+        _text(commits.get(b"author", b"")),
+        _text(commits.get(b"summary", b"")),
+        shallow and b"boundary" in commits,
     )
 
 

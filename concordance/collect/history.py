@@ -254,6 +254,6 @@ def remote_name(root: str) -> str:
     if subprocesses.find_git_top(root) != root:
         return ""
     text = subprocesses.git_configuration(root)
-    urls = {str(one[1]): str(url[1]) for one in _REMOTE.finditer(text) if (url := _URL.search(one[2]))}
+    urls = {str(match[1]): str(url[1]) for match in _REMOTE.finditer(text) if (url := _URL.search(match[2]))}
     name = _NAME.search(urls.get("origin") or next(iter(urls.values()), ""))
     return name[1] if name and name[1] not in (".", "..") else ""

@@ -255,25 +255,25 @@ def is_intact(workspace: str) -> bool:
     return True
 
 
-def update_catalogue(workspace: str, entries: Mapping[str, CatalogueEntry], others: Collection[str]) -> None:
-    """Write the catalogue: replace the rows of some repositories, and keep those of the `others`, and no more."""
+def update_catalogue(workspace: str, entries: Mapping[str, CatalogueEntry], unchanged: Collection[str]) -> None:
+    """Write the catalogue: replace the rows of some repositories, and keep those of the `unchanged`, and no more."""
     path = path_of(workspace)
     aside, sorted_ = f"{path}.{os.getpid()}.new", f"{path}.{os.getpid()}.sorted"
     try:
         for stale in (aside, sorted_):
             with suppress(FileNotFoundError):
                 os.remove(stale)
-        if others:
+        if unchanged:
             shutil.copyfile(path, aside)
         with closing(schema.connect(aside)) as connection:
             connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("BEGIN")
-            for statement in () if others else (*_SCHEMA.split(";"), f"PRAGMA user_version = {VERSION}"):
+            for statement in () if unchanged else (*_SCHEMA.split(";"), f"PRAGMA user_version = {VERSION}"):
                 connection.execute(statement)
-            for table in _TABLES if others else ():
-                kept = ", ".join("?" * len(others))
-                connection.execute(f"DELETE FROM {table} WHERE repository NOT IN ({kept})", tuple(others))  # noqa: S608
+            for table in _TABLES if unchanged else ():
+                kept = ", ".join("?" * len(unchanged))
+                connection.execute(f"DELETE FROM {table} WHERE repository NOT IN ({kept})", tuple(unchanged))  # noqa: S608
             for name, entry in sorted(entries.items()):
                 for table, rows in zip(_TABLES, entry, strict=True):
                     placeholders = ", ".join("?" * len(_COLUMNS[table]))

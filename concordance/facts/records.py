@@ -62,8 +62,8 @@ class PreviousFile(NamedTuple):
     rank: float | None
     ends: bytes = b""  # of bridges
 
-    def is_other(self, now: Mapping[str, tuple[str, bool]]) -> bool:
+    def is_other(self, current: Mapping[str, tuple[str, bool]]) -> bool:
         """True if the tests or their order differ from now, or if a symbol that still exists changed its kind."""
         was = dict(zip(self.keys, self.kinds, strict=True))
-        tests = [[key for key, (_, test) in kinds.items() if test] for kinds in (was, now)]
-        return tests[0] != tests[1] or any(was[key] != now[key] for key in was.keys() & now.keys())
+        tests = [[key for key, (_, test) in kinds.items() if test] for kinds in (was, current)]
+        return tests[0] != tests[1] or any(was[key] != current[key] for key in was.keys() & current.keys())

@@ -132,13 +132,13 @@ class StoreWriter:
         self._take_ids(identity, 1 + symbols)
         return SymbolIds(identity, range(identity + 1, self._next))
 
-    def _kept_ids(self, had: PreviousFile, keys: list[str]) -> SymbolIds:
+    def _kept_ids(self, previous: PreviousFile, keys: list[str]) -> SymbolIds:
         """Return the ids of a file that was read again: those that its symbols had, and others for new symbols."""
-        if keys == list(had.keys):
-            return had.ids
-        known = dict(zip(had.keys, had.ids, strict=True))
-        new = iter(self._take_ids(had.id, sum(key not in known for key in keys)))
-        return SymbolIds(had.id, [known[key] if key in known else next(new) for key in keys])
+        if keys == list(previous.keys):
+            return previous.ids
+        known = dict(zip(previous.keys, previous.ids, strict=True))
+        new = iter(self._take_ids(previous.id, sum(key not in known for key in keys)))
+        return SymbolIds(previous.id, [known[key] if key in known else next(new) for key in keys])
 
     def _take_ids(self, file: int, count: int) -> range:
         """Reserve ids for a file."""

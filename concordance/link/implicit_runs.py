@@ -46,7 +46,7 @@ def pack_run_edges(
             rows.add(edge(target, user, way))
     rows.update(edge(*row) for row in _language_neutral_edges(file))
     if runs is not None:
-        rows.update(edge(*one) for one in runs(file, called))
+        rows.update(edge(*run) for run in runs(file, called))
     return pack_edges(rows)
 
 

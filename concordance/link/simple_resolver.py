@@ -431,7 +431,7 @@ class SimpleResolver:
         word = file.name_index.get(name)
         members = file.members.get(symbol, {}).get(word) if word is not None else None
         if members:
-            return file, next((one for one in members if file.kind(one) in kinds), members[0])
+            return file, next((member for member in members if file.kind(member) in kinds), members[0])
         owner = file.names[file.symbol_name[symbol]]
         for number in self._package_of(file)[1:]:  # a method may be in another file of the package
             other = self.world.load(number)

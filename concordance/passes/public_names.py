@@ -89,7 +89,11 @@ def module_of(path: str, packages: frozenset[str], roots: frozenset[str]) -> str
     stem = name.partition(".")[0]
     parts = [] if stem == "__init__" else [stem]
     inner: list[str] = []
-    below = (one for one in enclosing_folders(folder) if one in roots and (one == folder or f"/{one}".endswith("/src")))
+    below = (
+        ancestor
+        for ancestor in enclosing_folders(folder)
+        if ancestor in roots and (ancestor == folder or f"/{ancestor}".endswith("/src"))
+    )
     outside = next(below, None)
     is_outside = outside is not None
     while folder and folder != outside:
@@ -291,15 +295,15 @@ class _Search:
             sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, negated_common, len(whole), whole, by
         )
 
-    def _reason(self, path: str, name: str, there: DefinitionPlace) -> int | None:
+    def _reason(self, path: str, name: str, definition: DefinitionPlace) -> int | None:
         """Return why a definition may be called by a module's name for it; None if the module only uses it."""
         exports = self.exports[path]
         listed = exports is not None and name in exports
-        if there[0] == path:
+        if definition[0] == path:
             return _ON_PURPOSE if listed or exports is None else _UNLISTED
         folder, _, last = path.rpartition("/")
         package = last.partition(".")[0] == "__init__"
-        inside = package and (there[0].startswith(f"{folder}/") or not folder)
+        inside = package and (definition[0].startswith(f"{folder}/") or not folder)
         flags = 0
         for reexport in self.reexported[path].get(name, ()):
             flags |= reexport.flags

@@ -33,7 +33,7 @@ _ATTRIBUTES = frozenset(
 _VALUE = re.compile(r"[\w.+% -]{0,40}")
 _ESCAPED = re.compile(r"\\([_%&#${} ])")  # what TeX wants escaped in `\text{…}`
 _ENVIRONMENTS = re.compile(r"\\(begin|end)\{(?:align|aligned|gather|gathered|eqnarray|equation|multline)\*?\}")
-_ERRORS = tuple(one for one in vars(exceptions or re).values() if isinstance(one, type) and issubclass(one, Exception))
+_ERRORS = tuple(var for var in vars(exceptions or re).values() if isinstance(var, type) and issubclass(var, Exception))
 
 
 class _UnknownMarkupError(Exception):

@@ -19,8 +19,7 @@ def find_differences(lines: Sequence[str], expected: Sequence[str]) -> list[tupl
     """Return the lines of a page that are not as expected, and what should be there."""
     first = _common_length(lines, expected)
     last = min(_common_length(lines[::-1], expected[::-1]), len(lines) - first, len(expected) - first)
-    here, there = lines[first : len(lines) - last], expected[first : len(expected) - last]
-    places = _places(here, there, first + 1)
+    places = _places(lines[first : len(lines) - last], expected[first : len(expected) - last], first + 1)
     differences = list(islice(places, _MAX_PLACES))
     more = sum(1 for _ in places)
     if more:
@@ -35,29 +34,31 @@ def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _places(here: Sequence[str], there: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
-    if len(here) == len(there):  # most falsehoods are in a line
-        for at, (one, other) in enumerate(zip(here, there, strict=True)):
-            if one != other:
-                yield start + at, _expected([one], [other])
+def _places(actual: Sequence[str], expected: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
+    if len(actual) == len(expected):  # most falsehoods are in a line
+        for at, (line, expected_line) in enumerate(zip(actual, expected, strict=True)):
+            if line != expected_line:
+                yield start + at, _expected([line], [expected_line])
         return
-    if len(here) + len(there) > _MAX_LINES:
-        yield start, f"{_expected(here[:1], there[:1])}; up to line {start + len(here):,} more lines differ"
+    if len(actual) + len(expected) > _MAX_LINES:
+        yield start, f"{_expected(actual[:1], expected[:1])}; up to line {start + len(actual):,} more lines differ"
         return
-    for tag, a, b, c, d in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in SequenceMatcher(None, actual, expected, autojunk=False).get_opcodes():
         if tag == "replace" and b - a == d - c:
-            yield from _places(here[a:b], there[c:d], start + a)
+            yield from _places(actual[a:b], expected[c:d], start + a)
         elif tag != "equal":
-            yield start + a, _expected(here[a:b], there[c:d])
+            yield start + a, _expected(actual[a:b], expected[c:d])
 
 
-def _expected(here: Sequence[str], there: Sequence[str]) -> str:
+def _expected(actual: Sequence[str], expected: Sequence[str]) -> str:
     """Say what should be in the place of some lines."""
-    if not there:
-        return "this line should not be there" if len(here) == 1 else f"these {len(here):,} lines should not be there"
-    quoted = next((line for line in there if line.strip()), "").strip()
+    if not expected:
+        return (
+            "this line should not be there" if len(actual) == 1 else f"these {len(actual):,} lines should not be there"
+        )
+    quoted = next((line for line in expected if line.strip()), "").strip()
     if len(quoted) > _LONGEST:
         quoted = f"{quoted[: _LONGEST - 1]}…"
     text = f"“{quoted}”" if quoted else "an empty line"
-    more = f" and {len(there) - 1:,} more {'line' if len(there) == 2 else 'lines'}" if len(there) > 1 else ""
-    return f"{text}{more} {'should be here' if here else 'is missing before this line'}"
+    more = f" and {len(expected) - 1:,} more {'line' if len(expected) == 2 else 'lines'}" if len(expected) > 1 else ""
+    return f"{text}{more} {'should be here' if actual else 'is missing before this line'}"

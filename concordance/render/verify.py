@@ -147,19 +147,19 @@ class Checker:
 
     # --- the book is at fault
 
-    def _page_differences(self, row: ManifestPage, there: bytes, text: str, source: str) -> Iterator[Problem]:
-        lines = there.decode("utf-8", "replace").split("\n")
-        reason = self._reason(row, there, source)
+    def _page_differences(self, row: ManifestPage, existing: bytes, text: str, source: str) -> Iterator[Problem]:
+        lines = existing.decode("utf-8", "replace").split("\n")
+        reason = self._reason(row, existing, source)
         for line, problem in find_differences(lines, text.split("\n")) or [(1, "some bytes are not valid")]:
             yield Problem(row.page, line, line_text(lines, line), problem + reason)
             reason = ""
 
-    def _reason(self, row: ManifestPage, there: bytes | None, source: str) -> str:
-        """Return why a page differs, as far as the manifest tells; `there` is its content in the book."""
+    def _reason(self, row: ManifestPage, existing: bytes | None, source: str) -> str:
+        """Return why a page differs, as far as the manifest tells; `existing` is its content in the book."""
         listed = self.ground.pages.get(row.page)
         if listed is None:
             return "; it is not in the manifest"
-        if there is not None and manifest.digest(there) != listed.checksum:
+        if existing is not None and manifest.digest(existing) != listed.checksum:
             return "; the page was changed by hand since it was written"
         return f"; {source} has changed since it was written" if source and listed.inputs != row.inputs else ""
 

@@ -185,13 +185,13 @@ def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 class _Call:
     """One call of a tool."""
 
-    def __init__(self, index: Index, show: ShowPages, review: Review, given: dict[str, Any]) -> None:
-        self.index, self.show, self.review, self.given = index, show, review, given
-        cursor = str(given.get("cursor") or "0")
+    def __init__(self, index: Index, show: ShowPages, review: Review, arguments: dict[str, Any]) -> None:
+        self.index, self.show, self.review, self.given = index, show, review, arguments
+        cursor = str(arguments.get("cursor") or "0")
         if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 7):
             raise UserError(f"cursor cannot be {cursor}", "Use the cursor of a previous answer")
         self.skipped = int(cursor)
-        self.budget = int(given.get("max_tokens", DEFAULT_TOKENS)) - _RESERVE
+        self.budget = int(arguments.get("max_tokens", DEFAULT_TOKENS)) - _RESERVE
 
     def answer(self, name: str) -> ToolAnswer:
         methods: dict[str, Callable[[], ToolAnswer]] = {

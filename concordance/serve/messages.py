@@ -21,7 +21,7 @@ READING = "reading"  # the version of a site while its repository is read for th
 class Question(NamedTuple):
     """A request to a reader."""
 
-    about: str  # page, ask, head, renew or warm
+    kind: str  # page, ask, head, renew or warm
     what: bytes = b""  # an address, or a command's name
     more: Mapping[str, str] = {}
 

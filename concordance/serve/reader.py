@@ -55,7 +55,7 @@ class QuestionReader:
         except ConcordanceError as error:
             reply = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
         except Exception as error:  # an error in one answer must not prevent the next
-            what = f"{question.about} {os.fsdecode(question.what)}"
+            what = f"{question.kind} {os.fsdecode(question.what)}"
             place = traceback.extract_tb(error.__traceback__)[-1]
             message = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
             reply = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=message)
@@ -83,17 +83,17 @@ class StoreReader(QuestionReader):
         self._warming: Iterator[object] = iter(())
 
     def _answer(self, question: Question) -> ReaderReply:
-        if question.about == "renew":
+        if question.kind == "renew":
             with _without_gc():
                 return self._renew()
-        if question.about == "warm":
+        if question.kind == "warm":
             with _without_gc():
                 return ReaderReply(int(next(self._warming, None) is not None))
         if self._site is None or self._index is None:
             return self._answer_without_store(question)
-        if question.about == "head":
+        if question.kind == "head":
             return ReaderReply(HTTPStatus.OK, data=quick_head_commit(self.root).encode())
-        if question.about == "ask":
+        if question.kind == "ask":
             return compress_reply(answer_request(self._site, os.fsdecode(question.what), question.more, self.more))
         page = self._site.answer(os.fsdecode(question.what))
         return (
@@ -104,10 +104,10 @@ class StoreReader(QuestionReader):
 
     def _answer_without_store(self, question: Question) -> ReaderReply:
         """Answer while the repository is read for the first time."""
-        if question.about == "ask":
+        if question.kind == "ask":
             error = {"error": "the repository is being read for the first time", "hint": "Try again in a while"}
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE, JSON, json.dumps(error).encode() + b"\n")
-        if self._preview is None or question.about != "page":
+        if self._preview is None or question.kind != "page":
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
         page, is_ready = self._preview.answer(os.fsdecode(question.what), question.more)
         status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE

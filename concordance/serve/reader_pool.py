@@ -196,7 +196,7 @@ class ReaderPool:
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
             late = isinstance(error, TimeoutError)
             what = os.fsdecode(question.what)
-            self._log(f"a reader {'took too long' if late else 'died'} on {question.about} {what}; replacing it")
+            self._log(f"a reader {'took too long' if late else 'died'} on {question.kind} {what}; replacing it")
             self._begun(self._replace(reader))
             return None
         if reply.fault:

@@ -339,13 +339,13 @@ class Server:
                 front_page.cache_front_page(self.root, reply.version, self.live, reply)
         return reply
 
-    async def _ask(self, about: str, what: str, query: str) -> ReaderReply:
+    async def _ask(self, kind: str, what: str, query: str) -> ReaderReply:
         """Return the answer to a request with parameters."""
         if query.count("&") >= FIELDS:
             error = {"error": f"the request has more than {FIELDS} parameters", "hint": "Send fewer"}
             return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(error).encode() + b"\n")
         options = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
-        return await self.readers.ask(Question(about, os.fsencode(what), options), SEARCH)
+        return await self.readers.ask(Question(kind, os.fsencode(what), options), SEARCH)
 
     async def _answer_blame(self, address: str) -> ReaderReply:
         """Return the commits of a file's lines, cached until the store or the current commit changes."""

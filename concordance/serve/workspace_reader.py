@@ -47,9 +47,9 @@ class WorkspaceReader(QuestionReader):
 
     def _answer(self, question: Question) -> ReaderReply:
         address = os.fsdecode(question.what)
-        if question.about == "renew":
+        if question.kind == "renew":
             return self._renew()
-        if question.about == "warm":
+        if question.kind == "warm":
             return ReaderReply(0)
         if self._workspace is None:
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -61,7 +61,7 @@ class WorkspaceReader(QuestionReader):
             if site is not None:
                 site.index.facts.close()
             problem, advice = self._problem(name if rest else "", error)
-            if question.about == "ask":
+            if question.kind == "ask":
                 return unavailable(problem, advice)._replace(fault=f"{problem}. {advice}")
             status = HTTPStatus.SERVICE_UNAVAILABLE
             return ReaderReply(status, why=f"{problem}. {advice}", fault=f"{problem}. {advice}")
@@ -79,7 +79,7 @@ class WorkspaceReader(QuestionReader):
     def _answer_about(
         self, workspace: OpenWorkspace, question: Question, address: str, name: str, rest: str
     ) -> ReaderReply:
-        if question.about == "ask":
+        if question.kind == "ask":
             if not rest:
                 return compress_reply(answer_workspace(WorkspaceQuestions(workspace), name, question.more))
             site = self._site(name)

@@ -187,11 +187,11 @@ class _Comparer:
     progress: Progress
     unread: list[Unread] = field(default_factory=list)
 
-    def run(self, reader: RevisionReader, here: Side) -> Comparison:
+    def run(self, reader: RevisionReader, work_tree: Side) -> Comparison:
         """Read both sides."""
         one, other = reader.sides
         pairs = list(differing_files(one, other))
-        settled = _unchanged_paths(self.index, one, other, here)
+        settled = _unchanged_paths(self.index, one, other, work_tree)
         unchanged_elsewhere = {
             path: entry for path, entry in other.entries.items()
             if path not in settled and path in one.entries and is_same(one.entries[path], entry)
@@ -205,7 +205,7 @@ class _Comparer:
             shared += [row.learned for row in scanned if row.path in unchanged_elsewhere]
             reader.jobs = tuple(self._job(scratch, reader.sides[side], side, scanned, shared) for side in (0, 1))
             matched = _join_renamed(pairs, renamed)
-            read = [self._pair_in_store(pair, exact, here) for pair in matched]
+            read = [self._pair_in_store(pair, exact, work_tree) for pair in matched]
             same = {n for n, (before, _) in enumerate(matched) if before is not None and before.path in exact}
             works = [
                 FilePairTask(n, None if n in same else before, after, n not in same, slim)
@@ -227,7 +227,7 @@ class _Comparer:
         )
         others_by_path = {read.file.path: read for read in others if read is not None}
         return Comparison(
-            (one, other), here, rows, renamed, others_by_path, settled, self.unread, problem, slim, reader.data,
+            (one, other), work_tree, rows, renamed, others_by_path, settled, self.unread, problem, slim, reader.data,
             self.config.roots,
         )  # fmt: skip
 
@@ -272,12 +272,12 @@ class _Comparer:
         headers = header_language(side.entries)
         return extract.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
 
-    def _pair_in_store(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
+    def _pair_in_store(self, pair: Pair, exact: dict[str, str], work_tree: Side) -> FilePair | None:
         """Return a file that was only renamed, from the store; None if the store does not have it."""
         before, after = pair
         if before is None or after is None or exact.get(before.path) != after.path:
             return None
-        file, entry = self.index.files.get(after.path), here.entries.get(after.path)
+        file, entry = self.index.files.get(after.path), work_tree.entries.get(after.path)
         if file is None or entry is None or not is_same(entry, after):
             return None
         named = self.index.facts.names_in(after.path)
@@ -345,10 +345,10 @@ class _Comparer:
                 file.write(data)
 
 
-def _unchanged_paths(index: Index, one: Side, other: Side, here: Side) -> frozenset[str]:
+def _unchanged_paths(index: Index, one: Side, other: Side, work_tree: Side) -> frozenset[str]:
     """Return the paths whose content is that of the store on both sides."""
     return frozenset(
-        path for path, entry in here.entries.items() if path in index.files
+        path for path, entry in work_tree.entries.items() if path in index.files
         and all(path in side.entries and is_same(side.entries[path], entry) for side in (one, other))
     )  # fmt: skip
 

@@ -257,7 +257,7 @@ def _arrows(diagram: str) -> str:
     labels = dict(_NODE.findall(diagram))
     arrows: dict[str, list[str]] = {}
     for left, number, right in _ARROW.findall(diagram):
-        used = [f"`{labels.get(one, one)}`{f' ({number})' if number else ''}" for one in right.split(" & ")]
+        used = [f"`{labels.get(part, part)}`{f' ({number})' if number else ''}" for part in right.split(" & ")]
         for node in left.split(" & "):
             arrows.setdefault(f"`{labels.get(node, node)}`", []).extend(used)
     return "".join(f"- {node} → {', '.join(used)}\n" for node, used in arrows.items())

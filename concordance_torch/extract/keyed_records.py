@@ -41,11 +41,11 @@ class KeyedRecord:
 
     def value(self, name: str) -> str:
         """Return the value of a key, "" if it is absent."""
-        return next((one.value for one in self.fields if one.name == name), "")
+        return next((field.value for field in self.fields if field.name == name), "")
 
     def field(self, name: str) -> Field | None:
         """Return a key with its value, None if it is absent."""
-        return next((one for one in self.fields if one.name == name), None)
+        return next((field for field in self.fields if field.name == name), None)
 
 
 def read_records(context: RuleContext) -> Iterator[KeyedRecord]:

@@ -185,9 +185,9 @@ def operator_meant(index: Index, written: str) -> OperatorInfo | None:
     return next((info for info in infos if written in called_in_python(info)), infos[0] if infos else None)
 
 
-def _has_schema(index: Index, some: list[str]) -> bool:
+def _has_schema(index: Index, names_: list[str]) -> bool:
     """True if one of these operators may exist: most names mean none, and the table of all operators takes longer."""
-    return not _names_with_schema(index).isdisjoint(map(without_overload, some))
+    return not _names_with_schema(index).isdisjoint(map(without_overload, names_))
 
 
 @shared_until(Aspect.BRIDGES)

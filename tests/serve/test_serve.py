@@ -670,12 +670,12 @@ def test_readers_do_what_goes_first_and_get_warm_one_after_the_other(tmp_path: P
         steps, pages = 3, 0
         while (question := read_question(end)) is not None:
             with open(tmp_path / "log", "a") as log:
-                log.write(f"{os.getpid()} {question.about} {os.fsdecode(question.what)}\n")
-            steps -= question.about == "warm"
-            pages += question.about == "page"
+                log.write(f"{os.getpid()} {question.kind} {os.fsdecode(question.what)}\n")
+            steps -= question.kind == "warm"
+            pages += question.kind == "page"
             if pages > 1:
                 wait_for(lambda: "search" in (tmp_path / "log").read_text())
-            end.sendall(encode_message(ReaderReply(max(0, steps) if question.about == "warm" else 200, version="1")))
+            end.sendall(encode_message(ReaderReply(max(0, steps) if question.kind == "warm" else 200, version="1")))
 
     async def asked() -> None:
         crew = ReaderPool(2, reader, lambda version, paths: None, lambda word: None)
@@ -702,9 +702,9 @@ def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None
     def reader(end: socket.socket) -> None:
         while (question := read_question(end)) is not None:
             with open(tmp_path / "log", "a") as log:
-                log.write(f"{question.about}\n")
-            data = (tmp_path / "head").read_bytes() if question.about == "head" else question.what
-            end.sendall(encode_message(ReaderReply(200 if question.about != "warm" else 0, data=data, version="1")))
+                log.write(f"{question.kind}\n")
+            data = (tmp_path / "head").read_bytes() if question.kind == "head" else question.what
+            end.sendall(encode_message(ReaderReply(200 if question.kind != "warm" else 0, data=data, version="1")))
 
     async def asked() -> None:
         server = serve_server.Server(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)

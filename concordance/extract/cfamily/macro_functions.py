@@ -115,16 +115,16 @@ class MacroExpander:
         """True if the size limit is exceeded."""
         return self._room < 0
 
-    def filled(self, name: str, given: list[str], deep: int = _DEEPEST) -> str:
+    def filled(self, name: str, arguments: list[str], deep: int = _DEEPEST) -> str:
         """Return a macro's body with arguments substituted and nested macros expanded; "" if it gets too long."""
         macro = self._macros[name]
-        if len(given) > len(macro.parameters) and macro.parameters[-1:] == ("...",):
+        if len(arguments) > len(macro.parameters) and macro.parameters[-1:] == ("...",):
             rest = len(macro.parameters) - 1
-            given = [*given[:rest], ", ".join(given[rest:])]
+            arguments = [*arguments[:rest], ", ".join(arguments[rest:])]
         names = ("__VA_ARGS__" if parameter == "..." else parameter for parameter in macro.parameters)
-        words = dict(zip(names, given, strict=False))
+        words = dict(zip(names, arguments, strict=False))
         self._room -= len(macro.body) + 20  # even an empty body has a cost
-        if self._room < 0 or len(macro.body) > _LONGEST or sum(map(len, given)) > _LONGEST:
+        if self._room < 0 or len(macro.body) > _LONGEST or sum(map(len, arguments)) > _LONGEST:
             return ""
         body = _WORD.sub(lambda match: words.get(match[0], match[0]), macro.body)
         if "##" in body:

@@ -88,14 +88,14 @@ def tools(package: str) -> Tools:
     return Tools(Parser(syntax), Query(syntax, words + SHARED), errors, package == C)
 
 
-def read(source: Source, package: str, known: Macros | None, objects: bool = False) -> Draft:
+def read(source: Source, package: str, macros_: Macros | None, objects: bool = False) -> Draft:
     """Read one file; `objects` says that it may contain Objective-C."""
     draft = Draft(source, sees_members=True)
     lines = directives.scan(source.data)
-    known = macros_in(source.data, {}) if known is None else known
-    parsed = _parse(lines, package, known, objects)
+    macros_ = macros_in(source.data, {}) if macros_ is None else macros_
+    parsed = _parse(lines, package, macros_, objects)
     if parsed.cost and package == C and b"__cplusplus" in source.data:
-        other = _parse(lines, CPP, known, objects)  # a header for both languages, with classes in its C++ part
+        other = _parse(lines, CPP, macros_, objects)  # a header for both languages, with classes in its C++ part
         parsed = other if other.cost < parsed.cost else parsed
     calls: list[Node] = []
     for version in parsed.versions:
@@ -124,14 +124,14 @@ def _test_names(data: bytes) -> list[int]:
     return starts
 
 
-def _parse(lines: directives.ScannedLines, package: str, known: Macros, objects: bool) -> ParsedFile:
+def _parse(lines: directives.ScannedLines, package: str, macros_: Macros, objects: bool) -> ParsedFile:
     kit = tools(package)
-    blanked = macros.blank_macros(lines, known)
+    blanked = macros.blank_macros(lines, macros_)
     met = objective_c.Transformer(lines, blanked).run() if objects else None
     tree = kit.parser.parse(bytes(blanked.data))
     if not tree.root_node.has_error:
         return ParsedFile(kit, blanked, met, [cfamily_repair.ParsedVersion(tree)], 0.0)
-    repair = cfamily_repair.Repair(lines, blanked, kit.parser, kit.errors, known)
+    repair = cfamily_repair.Repair(lines, blanked, kit.parser, kit.errors, macros_)
     versions = repair.run(tree)
     return ParsedFile(kit, blanked, met, versions, repair.cost)
 

@@ -250,7 +250,7 @@ def _record_macro(directive: bytes, macros: dict[str, _Macro]) -> None:
         return
     match = _MACRO.match(directive)
     if match is not None and _TEXT.search(match[3]):
-        parameters = tuple(one.strip().decode() for one in match[2].split(b","))
+        parameters = tuple(part.strip().decode() for part in match[2].split(b","))
         body = _body(_TEXT.sub(_MARK.encode() + rb"\1", match[3]))
         macros[match[1].decode()] = _Macro(parameters, body)
 
@@ -276,8 +276,8 @@ def _arguments(read: list[Token], opened: int) -> tuple[list[list[Token]], int]:
     return given, place
 
 
-def _expand(macro: _Macro, given: list[list[Token]], at: int) -> Iterator[Token]:
-    table = dict(zip(macro.parameters or (), given, strict=False))
+def _expand(macro: _Macro, arguments: list[list[Token]], at: int) -> Iterator[Token]:
+    table = dict(zip(macro.parameters or (), arguments, strict=False))
     for one in macro.body:
         if one.kind == "name" and one.text in table:
             yield from table[one.text]

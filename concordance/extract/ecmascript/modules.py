@@ -234,9 +234,11 @@ def _note_export(
                     local[name] = None
 
 
-def _note_declared(given: Node, exported: dict[str, None], local: dict[str, None]) -> None:
+def _note_declared(declaration: Node, exported: dict[str, None], local: dict[str, None]) -> None:
     """Record the names of `export const a = 1, { b, c: [d] } = …`."""
-    pending = [c.child_by_field_name("name") for c in reversed(given.named_children) if c.type == "variable_declarator"]
+    pending = [
+        c.child_by_field_name("name") for c in reversed(declaration.named_children) if c.type == "variable_declarator"
+    ]
     while pending:
         node = pending.pop()
         if node is None:

@@ -72,7 +72,7 @@ def _matrix(file: PatternContext) -> Iterator[Place]:
     """Yield the jobs with a matrix, and its dimensions."""
     for place, symbol in enumerate(file.symbols if _is_workflow(file) else ()):
         if symbol.kind == Kind.KEY and symbol.name == "matrix":
-            inside = [file.symbols[one].name for one in file.members_of(place).values()]
+            inside = [file.symbols[member].name for member in file.members_of(place).values()]
             job = file.symbols[symbol.parent].parent if symbol.parent >= 0 else -1
             name = file.symbols[job].name if job >= 0 else "matrix"
             yield Place(symbol.line, -1, name, f"over {', '.join(inside)}" if inside else "")

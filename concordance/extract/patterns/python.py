@@ -181,7 +181,9 @@ def parametrised_tests(file: PatternContext) -> Iterator[Place]:
 def fixtures(file: PatternContext) -> Iterator[Place]:
     for place, symbol, name in file.decorated:
         if name in ("pytest.fixture", "fixture", "pytest_asyncio.fixture", "pytest.yield_fixture"):
-            scope = next((match[1] for one in symbol.modifiers if (match := re.search(r"scope=[\"'](\w+)", one))), "")
+            scope = next(
+                (match[1] for modifier in symbol.modifiers if (match := re.search(r"scope=[\"'](\w+)", modifier))), ""
+            )
             yield file.symbol(place, scope)
 
 
@@ -255,7 +257,7 @@ def _context(file: PatternContext) -> Iterator[Place]:
 def _data_class(file: PatternContext) -> Iterator[Place]:
     for place, symbol, name in file.decorated:
         if name in _DATA and symbol.kind == Kind.CLASS:
-            frozen = name.endswith("frozen") or any("frozen=True" in one for one in symbol.modifiers)
+            frozen = name.endswith("frozen") or any("frozen=True" in modifier for modifier in symbol.modifiers)
             yield file.symbol(place, "frozen" if frozen else "")
 
 
@@ -321,7 +323,7 @@ def _generator(file: PatternContext) -> Iterator[Place]:
         if place < 0 or place in had:
             continue
         had.add(place)
-        named = {one.partition("(")[0].rpartition(".")[2] for one in file.symbols[place].modifiers}
+        named = {modifier.partition("(")[0].rpartition(".")[2] for modifier in file.symbols[place].modifiers}
         if not named & {"contextmanager", "asynccontextmanager", "fixture", "yield_fixture"}:
             yield Place(line, place)
 

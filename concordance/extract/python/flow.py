@@ -421,9 +421,9 @@ def record_decorator_names(builder: FlowBuilder, symbol: int, start: int, end: i
 
 def _fixture_decorator(symbol: Symbol) -> str | None:
     """Return the decorator that makes a function a fixture."""
-    return next((one for one in symbol.modifiers if _FIXTURE.search(one.partition("(")[0])), None)
+    return next((modifier for modifier in symbol.modifiers if _FIXTURE.search(modifier.partition("(")[0])), None)
 
 
 def _used_fixtures(symbol: Symbol) -> list[str]:
     """Return the fixtures that the decorators of a function or class request."""
-    return [name for one in symbol.modifiers if "usefixtures(" in one for name in _USED.findall(one)]
+    return [name for modifier in symbol.modifiers if "usefixtures(" in modifier for name in _USED.findall(modifier)]

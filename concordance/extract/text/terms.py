@@ -200,13 +200,13 @@ class _Index:
                     covered[inner] = covered.get(inner, 0) + taken
         return kept
 
-    def entries(self, kept: list[str], stands_for: dict[str, str]) -> tuple[Term, ...]:
+    def entries(self, chosen: list[str], stands_for: dict[str, str]) -> tuple[Term, ...]:
         """Return the terms for the chosen candidates, each with the line of its first occurrence."""
         names = frozenset(self.facts.occurrences.names)
-        first_lines = self._first_in_text(kept)
-        named = self._first_in_code({self.rows[gram][2] for gram in kept} - {-1})
+        first_lines = self._first_in_text(chosen)
+        named = self._first_in_code({self.rows[gram][2] for gram in chosen} - {-1})
         terms = []
-        for gram in kept:
+        for gram in chosen:
             _, times, number = self.rows[gram]
             if " " in gram:
                 kind = "phrase"
@@ -222,10 +222,10 @@ class _Index:
             terms.append(Term(gram, kind, max(1, times), min(lines, default=1), stands_for.get(gram, "")))
         return tuple(sorted(terms))
 
-    def _first_in_text(self, kept: list[str]) -> dict[str, int]:
+    def _first_in_text(self, chosen: list[str]) -> dict[str, int]:
         """Return the index of the token at which each entry first occurs in the text."""
-        left = set(kept)
-        first_words = Counter(gram.partition(" ")[0] for gram in kept)
+        left = set(chosen)
+        first_words = Counter(gram.partition(" ")[0] for gram in chosen)
         firsts: dict[str, int] = {}
         words = self.tokens.tokens
         for place, word in enumerate(words):

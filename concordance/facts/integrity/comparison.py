@@ -92,11 +92,11 @@ def compare_files(folder: str, readings: Iterable[ExtractedFile]) -> Iterator[St
                     yield _differing(path, table)
 
 
-def _differing(path: str, what: str, ours: Any = None, theirs: Any = None) -> StoreDifference:
+def _differing(path: str, what: str, stored: Any = None, rebuilt: Any = None) -> StoreDifference:
     about = f"the store is wrong about {path or 'the repository'}"
-    if ours is None or theirs is None:
+    if stored is None or rebuilt is None:
         return StoreDifference(path, f"{about}: {_TITLES[what]} should be different")
-    field, here, there = _first_difference(ours, theirs, "")
+    field, here, there = _first_difference(stored, rebuilt, "")
     return StoreDifference(path, f"{about}: {field or what} is {here}, and {there} by the source")
 
 
@@ -146,7 +146,7 @@ class _StoreContent(Facts):
             yield path, _SYMBOLS, (key, *rest)
 
         def names(identities: Iterable[int]) -> tuple[int, ...]:
-            return tuple([symbols[one][1] if one in symbols else one for one in identities])
+            return tuple([symbols[identity][1] if identity in symbols else identity for identity in identities])
 
         for file, packed in self._rows("SELECT file, packed FROM link"):
             links = self._decoded(unpack_links, packed)

@@ -48,10 +48,10 @@ class LockHolder(NamedTuple):
 
 
 @contextmanager
-def hold_lock(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> Iterator[None]:
-    """Hold the lock. Report through `say` while another process has it; raise StoreFailed after the limit."""
+def hold_lock(folder: str, report: Callable[[str], None], limit: float = LIMIT) -> Iterator[None]:
+    """Hold the lock. Report through `report` while another process has it; raise StoreFailed after the limit."""
     path = os.path.join(folder, "lock")
-    handle = _acquire(path, say, limit)
+    handle = _acquire(path, report, limit)
     try:
         _unshare(folder)
         note = f"{os.getpid()} {_start_time(os.getpid())} {int(time.time())} {_system()}\n"
@@ -80,12 +80,12 @@ def _unshare(folder: str) -> None:
         os.replace(copy, path)
 
 
-def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
+def _acquire(path: str, report: Callable[[str], None], limit: float) -> int:
     """Wait for the lock and return a descriptor that holds it."""
     began = reported = time.monotonic()
     handle = _open(path)
     if not _try(handle):
-        say(f"another build of this repository is running{_holder_note(handle)}; waiting for it")
+        report(f"another build of this repository is running{_holder_note(handle)}; waiting for it")
         while not _try(handle):
             now, holder = time.monotonic(), _holder(handle)
             if now - began > limit:
@@ -94,10 +94,10 @@ def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
                 who = str(holder) if holder is not None else "another process"
                 raise StoreFailed(f"{path} is still held by {who} after {limit:,.0f} s of waiting", advice)
             if now - reported > _NOTICE:
-                say(f"still waiting for the build of {holder or 'another process'}")
+                report(f"still waiting for the build of {holder or 'another process'}")
                 reported = now
             if now - began > _ORPHANED and holder is not None and holder.is_dead():
-                say(f"the build of process {holder.pid} is dead, but its lock is still held; replacing the lock")
+                report(f"the build of process {holder.pid} is dead, but its lock is still held; replacing the lock")
                 _remove_lock_file(path, handle)
             time.sleep(_STEP)
             if not _is_open_file(path, handle):
@@ -105,7 +105,7 @@ def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
                 handle = _open(path)
     if not _is_open_file(path, handle):  # it was replaced at this moment
         os.close(handle)
-        return _acquire(path, say, limit)
+        return _acquire(path, report, limit)
     return handle
 
 

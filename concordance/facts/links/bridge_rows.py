@@ -61,7 +61,7 @@ def unpack_bridges(data: bytes) -> list[Bridge]:
 
 def call_edges(parts: Mapping[str, bytes]) -> set[int]:
     """Return the call edges of all bridges."""
-    return {one for part in parts.values() for one in array("Q", part)}
+    return {number for part in parts.values() for number in array("Q", part)}
 
 
 def _encodable_row(row: Bridge) -> Bridge:

@@ -112,7 +112,7 @@ def sorted_numbers(numbers: Iterable[int], bits: int = 64) -> array[int]:
 
 def join_graph(parts: Iterable[bytes], top: int) -> bytes:
     """Join the edges of all files into an encoded graph; `top` is above all ids."""
-    edges = (one for part in parts for one in array("Q", part))
+    edges = (number for part in parts for number in array("Q", part))
     halves = array("I", sorted_numbers(edges, _TARGET + top.bit_length()).tobytes())
     starts = array("I", [0]) * (top + 1)
     for target in halves[1::2] if _LITTLE else halves[::2]:
@@ -188,7 +188,7 @@ class LinkGraph:
             if 0 <= target < known:
                 edges = users[begins[target] : begins[target + 1]]
                 looked += len(edges)
-                found_users.update([one >> _USER for one in edges if one & _WAY < first_other])
+                found_users.update([edge >> _USER for edge in edges if edge & _WAY < first_other])
         return found_users, looked
 
     def reversed(self) -> LinkGraph:
@@ -249,7 +249,7 @@ class LinkGraph:
     def users_by(self, target: int, least: int, most: int) -> list[int]:
         """Return the users of a target over the edge kinds from `least` to `most`."""
         edges = self._users[self._starts[target] : self._starts[target + 1]]
-        return [one >> _USER for one in edges if least <= one & _WAY <= most]
+        return [edge >> _USER for edge in edges if least <= edge & _WAY <= most]
 
     def by_way(self, way: int) -> Iterator[tuple[int, int]]:
         """Yield the targets and users of one edge kind."""

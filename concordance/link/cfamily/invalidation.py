@@ -86,13 +86,13 @@ def _relevant_namespaces(world: LinkWorld, c: CFamilyLinker, path: str, namespac
 
 
 def _names_changing_visibility(
-    world: LinkWorld, now: IncludeGraph, old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
+    world: LinkWorld, current: IncludeGraph, old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     retargeted: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
     """Return the names in files that become visible to others, or stop being so; None if no list is enough."""
     removed = [path for path in old if path not in world.number]
     numbers = {**world.number, **{path: len(world.files) + place for place, path in enumerate(removed)}}
-    included = dict(now.included)
+    included = dict(current.included)
     for path in {*old, *new}:
         included.pop(numbers[path], None)
     for path, version in old.items():
@@ -103,13 +103,13 @@ def _names_changing_visibility(
     file_bits = range(len(numbers))  # in both graphs, the bit of a file is at its number, so that they can be compared
     headers = (numbers[path] for path in numbers if numbers[path] in included and is_header(path))
     was = IncludeGraph(included, headers, len(file_bits), file_bits)
-    same = IncludeGraph(now.included, now.headers, len(file_bits), file_bits)
+    same = IncludeGraph(current.included, current.headers, len(file_bits), file_bits)
     bits = 0
-    for number in included.keys() & now.included.keys():
+    for number in included.keys() & current.included.keys():
         bits |= was.visible_files(number) ^ same.visible_files(number)
     names: set[str] = set()
     by_number = {number: path for path, number in numbers.items()}
-    differ = was.headers ^ now.headers
+    differ = was.headers ^ current.headers
     while bits:
         lowest = bits & -bits
         differ.add(lowest.bit_length() - 1)

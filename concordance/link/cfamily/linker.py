@@ -185,12 +185,12 @@ class CFamilyLinker:
             if above is not None:
                 yield self._id(code), self._id(above), int(Trust.EXACT)
 
-    def _overridden(self, own: Entity, above: ScopeMember) -> int | None:
+    def _overridden(self, method: Entity, above: ScopeMember) -> int | None:
         """Return the method of a base that another overrides, as it is declared in the base."""
-        groups = [g for g in self.table.groups(above) if g.form == own.form]
+        groups = [g for g in self.table.groups(above) if g.form == method.form]
         if not groups:  # the same types may be spelt differently
-            groups = [g for g in self.table.groups(above) if g.callable and g.most == own.most]
-        if len(groups) != 1 or not any(self._flags(code) & VIRTUAL for code in (*own.codes, *groups[0].codes)):
+            groups = [g for g in self.table.groups(above) if g.callable and g.most == method.most]
+        if len(groups) != 1 or not any(self._flags(code) & VIRTUAL for code in (*method.codes, *groups[0].codes)):
             return None
         return next(
             (code for code in groups[0].codes if code not in self.table.out_of_class_scopes), groups[0].codes[0]
@@ -348,7 +348,7 @@ class CFamilyLinker:
         """
         values = view.bindings[view.left[expression]] if view.op[expression] == NAME else ()
         types = [view.left[value] for value in values if view.op[value] == OF_TYPE]
-        return any(view.op[one] == MEMBER and self._is_outside(view, one) for one in types)
+        return any(view.op[type_] == MEMBER and self._is_outside(view, type_) for type_ in types)
 
     def _members_named(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
         """Return what has a name outside classes, and as a member; empty if too many do."""

@@ -82,7 +82,14 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
             target = references.target_at(tree, candidate, endings, pages, f"from {base or 'the root'}")
             if target and (target.paths or not pages):
                 return target
-            outside = next((one for one in enclosing_folders(candidate or "") if one and one in tree.submodules), "")
+            outside = next(
+                (
+                    ancestor
+                    for ancestor in enclosing_folders(candidate or "")
+                    if ancestor and ancestor in tree.submodules
+                ),
+                "",
+            )
             if outside:
                 return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
     if _BUILD_FOLDER.match(written):

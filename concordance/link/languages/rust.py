@@ -251,7 +251,9 @@ class RustModules:
         child = self.child(root, head) if own and own.old and root else ""
         if child:
             return self._walk(child, rest, "crate")
-        carried = [one for one in self._crates_by_name.get(head, ()) if not package or not self._is_example(one, path)]
+        carried = [
+            crate for crate in self._crates_by_name.get(head, ()) if not package or not self._is_example(crate, path)
+        ]
         if carried:
             nearest = min(carried, key=lambda one: (-shared_prefix_length(path, one.folder), one.folder))
             return self._walk(nearest.library, rest, f"crate {head}")

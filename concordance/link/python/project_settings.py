@@ -284,7 +284,7 @@ def _read_script(project: Project, path: str, text: str) -> None:
 def _literals(node: ast.expr | None) -> Any:
     """Return the strings of a list whose other elements are computed at run time."""
     if isinstance(node, ast.List | ast.Tuple):
-        return [one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        return [elt.value for elt in node.elts if isinstance(elt, ast.Constant) and isinstance(elt.value, str)]
     return None
 
 

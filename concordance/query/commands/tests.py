@@ -89,14 +89,14 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     return Answer(rows, _COLUMNS, len(ranked), str(end) if end < len(ranked) else "", note)
 
 
-def nearest_tests(index: Index, asked: Sequence[SymbolPlace], count: int, edges: int) -> list[Row]:
+def nearest_tests(index: Index, symbols: Sequence[SymbolPlace], count: int, edges: int) -> list[Row]:
     """Return the most direct tests of symbols among those that a walk along at most MAX_EDGES edges meets.
 
     Thousands of tests reach what everything uses; where a few are wanted at once, ranking all of them takes too long.
     """
-    reached, walk = find_reaching(index, with_members(index, asked), Category.TEST, edges)
+    reached, walk = find_reaching(index, with_members(index, symbols), Category.TEST, edges)
     first = {row.id: row for row in reversed(reached)}
-    ranked = symbol_subject(index, asked).rank((row.id, row.steps) for row in first.values())[:count]
+    ranked = symbol_subject(index, symbols).rank((row.id, row.steps) for row in first.values())[:count]
     return _rows(index, [(first[test.id], walk, test.how) for test in ranked])
 
 

@@ -32,7 +32,7 @@ def documented(symbols: Sequence[Symbol | SymbolHead], place: int) -> int:
     if symbol.doc or not (is_overload(symbol.modifiers) or _NAMESAKE.search(symbol.key)):
         return spoken
     stubs = (namesake for namesake in _namesakes(symbols, spoken) if is_overload(symbols[namesake].modifiers))
-    return next((one for one in stubs if symbols[one].doc), spoken)
+    return next((stub for stub in stubs if symbols[stub].doc), spoken)
 
 
 def describes_branch(symbols: Sequence[Symbol | SymbolHead], place: int) -> bool:

@@ -187,8 +187,8 @@ def changed_file_dependencies(
     return changes
 
 
-def _deferred_note(need: DependencySite) -> str:
-    return "not needed at load time" if need.waits else ""
+def _deferred_note(site: DependencySite) -> str:
+    return "not needed at load time" if site.waits else ""
 
 
 def changed_folder_dependencies(
@@ -245,7 +245,7 @@ def changed_cycles(
         elif freed or len(heirs) > 1:
             reason = f"left by {_first_few(freed)}" if freed else f"split into {len(heirs)} cycles"
             changes.append(
-                DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, reason)
+                DependencyChange(False, tuple(sorted({path for heir in heirs for path in heir})), ring, 0, reason)
             )
     return changes
 
@@ -336,7 +336,7 @@ class DependencySides:
             }
             for path in doubtful:
                 either = mine[0][path].keys() | mine[1][path].keys()
-                kept = [one for one in loads.get(path, ()) if one not in either]
+                kept = [load for load in loads.get(path, ()) if load not in either]
                 loads[path] = kept + load_dependencies(mine[side][path], resolver.tree.language(path), path)
             for path, read in self._files_of_side(side).items():
                 needs = resolver.needs(path, read.file.language, read.imports)

@@ -264,11 +264,11 @@ def similarity(before: Sequence[int], after: Sequence[int]) -> float:
 # Pairing renamed and moved files.
 
 
-def pair_equal_files(removed: Mapping[str, str], come: Mapping[str, str]) -> list[tuple[str, str]]:
+def pair_equal_files(removed: Mapping[str, str], added: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return pairs of paths with the same content; both arguments map paths to content ids."""
     named: dict[tuple[str, str], deque[str]] = {}
     there: dict[str, deque[str]] = {}
-    for path, blob in sorted(come.items()):
+    for path, blob in sorted(added.items()):
         named.setdefault((blob, path.rpartition("/")[2]), deque()).append(path)
         there.setdefault(blob, deque()).append(path)
     pairs: dict[str, str] = {}
@@ -285,11 +285,11 @@ def pair_equal_files(removed: Mapping[str, str], come: Mapping[str, str]) -> lis
 
 
 def pair_similar_files(
-    removed: Mapping[str, Sequence[int]], come: Mapping[str, Sequence[int]]
+    removed: Mapping[str, Sequence[int]], added: Mapping[str, Sequence[int]]
 ) -> list[tuple[str, str]]:
     """Return pairs of paths whose lines are mostly the same; the most similar ones are paired first."""
     having: dict[int, list[str]] = {}
-    for path, lines in come.items():
+    for path, lines in added.items():
         for line in set(lines):
             having.setdefault(line, []).append(path)
     rows = []
@@ -300,7 +300,7 @@ def pair_similar_files(
             if len(there) <= _MAX_FILES_OF_RARE_LINE:
                 shared.update(there)
         for other, _ in shared.most_common(_MAX_FILES_OF_RARE_LINE):
-            score = similarity(lines, come[other])
+            score = similarity(lines, added[other])
             if score >= _MIN_COMMON_LINES:
                 named = path.rpartition("/")[2] == other.rpartition("/")[2]
                 rows.append((-score, not named, path, other))

@@ -104,7 +104,9 @@ def full_signature(symbol: Symbol, language: str) -> str:
     """Return a symbol's signature on one line, with its decorators and specifiers."""
     signature = _SPACE.sub(" ", symbol.signature).strip()
     at = "@" if language == "python" else ""
-    more = [one for one in symbol.modifiers if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", signature)]
+    more = [
+        modifier for modifier in symbol.modifiers if not re.search(rf"(?<!\w){re.escape(modifier)}(?!\w)", signature)
+    ]
     return " ".join([*(at + _SPACE.sub(" ", one) for one in more), signature or symbol.name])
 
 

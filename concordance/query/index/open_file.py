@@ -193,7 +193,7 @@ class OpenFile:
     def occurrences_of(self, expressions: Collection[int]) -> list[int]:
         """Return the occurrences that end one of the expressions, in the order of the text, without definitions."""
         role = self._scopes.occurrences.role
-        places = _all_of(self._uses, frozenset(one + 1 for one in expressions))
+        places = _all_of(self._uses, frozenset(expression + 1 for expression in expressions))
         return [place for place in places if role[place] not in _DEFINING_ROLES]
 
     def bound_in(self, scope: int, name: str) -> list[int]:

@@ -248,7 +248,7 @@ class Index:
         """Read the keys of some symbols at once, so that `key_of` finds them; unless it has the keys of all symbols."""
         if not is_computed(self, "symbol_columns"):
             known = self._some_symbols
-            wanted = {one for one in identities if one not in known}
+            wanted = {identity for identity in identities if identity not in known}
             with self.reads.not_recording():
                 known.update({**dict.fromkeys(wanted, ("", "", False)), **self.facts.keys_of(wanted)})
 

@@ -108,6 +108,6 @@ def _symbol(index: Index, place: SymbolPlace) -> Symbol:
     return index.open_file(place.path).symbols[place.place]
 
 
-def _is_visible_and_fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:
+def _is_visible_and_fits(symbol: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:
     hidden = "static" in other.modifiers and not member and not same_file
-    return not hidden and len(mine.parameters) == len(other.parameters)
+    return not hidden and len(symbol.parameters) == len(other.parameters)

@@ -28,8 +28,8 @@ _CONSTRUCTORS = ("__init__", "__new__", "constructor")
 class MentionedNames:
     """The names that the comments of a file may refer to."""
 
-    def __init__(self, about: FileModel) -> None:
-        self.about = about
+    def __init__(self, model: FileModel) -> None:
+        self.model = model
         self._ancestors: dict[int, list[Ancestor]] = {}
         self._members: dict[str, dict[tuple[int, str], str]] = {}
 
@@ -37,7 +37,7 @@ class MentionedNames:
     def _qualified(self) -> dict[str, int]:
         """The definitions inside of others, by qualified name; the first of several."""
         symbols: dict[str, int] = {}
-        for place, symbol in enumerate(self.about.symbols):
+        for place, symbol in enumerate(self.model.symbols):
             if symbol.parent >= 0:
                 symbols.setdefault(".".join(split_key(symbol.key)), place)
         return symbols
@@ -46,21 +46,21 @@ class MentionedNames:
     def _top_level(self) -> dict[str, int]:
         """The file's definitions that are inside of no class or function, by name; the first of several."""
         symbols: dict[str, int] = {}
-        has_prototypes = language_of(self.about.file.language).has_prototypes
-        for place, symbol in enumerate(self.about.symbols):
-            if symbol.name not in symbols and _is_top_level(self.about.symbols, place, has_prototypes):
+        has_prototypes = language_of(self.model.file.language).has_prototypes
+        for place, symbol in enumerate(self.model.symbols):
+            if symbol.name not in symbols and _is_top_level(self.model.symbols, place, has_prototypes):
                 symbols[symbol.name] = place
         return symbols
 
     @cached_property
     def _by_key(self) -> dict[str, int]:
-        return {symbol.key: place for place, symbol in enumerate(self.about.symbols)}
+        return {symbol.key: place for place, symbol in enumerate(self.model.symbols)}
 
     @cached_property
     def _members_by_name(self) -> dict[tuple[str, str], int]:
         """What each definition contains, by its key and by name; methods in Go are written outside of their type."""
         members: dict[tuple[str, str], int] = {}
-        for place, symbol in enumerate(self.about.symbols):
+        for place, symbol in enumerate(self.model.symbols):
             members.setdefault((symbol.key.rpartition(".")[0], symbol.name), place)
         return members
 
@@ -68,9 +68,9 @@ class MentionedNames:
     def _used_by_name(self) -> dict[str, list[int]]:
         """What the file uses of others, by name."""
         symbols: dict[str, list[int]] = {}
-        for inside in self.about.uses.values():
+        for inside in self.model.uses.values():
             for use in inside.values():
-                if use.trust >= Trust.VIA_IMPORT and not self.about.is_own(use.id):
+                if use.trust >= Trust.VIA_IMPORT and not self.model.is_own(use.id):
                     ids = symbols.setdefault(self.last(use.id), [])
                     if use.id not in ids:
                         ids.append(use.id)
@@ -78,7 +78,7 @@ class MentionedNames:
 
     def last(self, identity: int) -> str:
         """Return the last part of a symbol's name; "" for a file."""
-        key = self.about.index.key_of(identity)
+        key = self.model.index.key_of(identity)
         return split_key(key)[-1] if key else ""
 
     def ref(self, name: str, documented: int = -1) -> Ref | None:
@@ -95,22 +95,22 @@ class MentionedNames:
             return None if ref is None else ref._replace(label=name)
         place = self._qualified.get(bare, self._qualified.get(".".join(parts[-2:])))
         if place is not None:
-            return self.about.own(place, name)
+            return self.model.own(place, name)
         used = self._used_by_name.get(parts[-1], [])
         return (
-            self.about.ref(used[0])._replace(label=name)
+            self.model.ref(used[0])._replace(label=name)
             if len(used) == 1 and self._qualifier_fits(used[0], parts)
             else None
         )
 
     def _qualifier_fits(self, identity: int, parts: list[str]) -> bool:
         """True if the qualifier of a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
-        index = self.about.index
+        index = self.model.index
         around = {*split_key(index.key_of(identity))[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
         return parts[-2] in around
 
     def _of_bare_name(self, name: str, documented: int) -> Ref | None:
-        symbols = self.about.symbols
+        symbols = self.model.symbols
         is_in_class = False
         for key, place in self._enclosing(documented):
             if place >= 0 and _has_parameter(symbols[place], name):
@@ -119,7 +119,7 @@ class MentionedNames:
             inner = self._members_by_name.get((key, name))
             is_of_outer_class = is_class and is_in_class
             if inner is not None and (not is_of_outer_class or symbols[inner].kind in TYPE_KINDS):
-                return self.about.own(inner)
+                return self.model.own(inner)
             if is_class and not is_in_class:
                 inherited = self._inherited(place, name)
                 if inherited is not None:
@@ -129,29 +129,29 @@ class MentionedNames:
             is_in_class = is_in_class or (is_class and place != documented)
         own = self._top_level.get(name)
         if own is not None:
-            return self.about.own(own)
+            return self.model.own(own)
         used = [one for one in self._used_by_name.get(name, ()) if self._is_top_level_elsewhere(one)]
-        return self.about.ref(used[0]) if len(used) == 1 else None
+        return self.model.ref(used[0]) if len(used) == 1 else None
 
     def _enclosing(self, place: int) -> Iterator[tuple[str, int]]:
         """Yield a definition and those around it, innermost first: keys and positions; -1 if it is in another file."""
         if place >= 0:
-            key = self.about.symbols[place].key
+            key = self.model.symbols[place].key
             yield key, place
             while key := key.rpartition(".")[0]:
                 yield key, self._by_key.get(key, -1)
 
     def _is_passed_to_constructor(self, place: int, name: str) -> bool:
-        symbols = self.about.symbols
+        symbols = self.model.symbols
         constructors = (*_CONSTRUCTORS, symbols[place].name)
-        inside = (symbols[inner] for inner in self.about.children.get(place, ()))
+        inside = (symbols[inner] for inner in self.model.children.get(place, ()))
         return any(symbol.name in constructors and _has_parameter(symbol, name) for symbol in inside)
 
     def _inherited(self, place: int, name: str) -> Ref | None:
         """Return a link to the member of this name that a class inherits."""
-        index = self.about.index
+        index = self.model.index
         if place not in self._ancestors:
-            self._ancestors[place] = ancestors_of(index, self.about.ids.id_at(place))
+            self._ancestors[place] = ancestors_of(index, self.model.ids.id_at(place))
         if self._ancestors[place]:
             index.reads.note(Aspect.SYMBOLS_NAMED, name)
         for base in self._ancestors[place]:
@@ -165,7 +165,7 @@ class MentionedNames:
         return None
 
     def _is_top_level_elsewhere(self, identity: int) -> bool:
-        index = self.about.index
+        index = self.model.index
         if "." not in index.key_of(identity):
             return True
         path, place = index.order_of(identity)
@@ -174,8 +174,8 @@ class MentionedNames:
 
     def _outline(self, path: str) -> Sequence[SymbolHead]:
         """Return the definitions of another file. The caller records what it depends on, which is less than all."""
-        with self.about.index.reads.not_recording():
-            return outline(self.about.index, path).symbols
+        with self.model.index.reads.not_recording():
+            return outline(self.model.index, path).symbols
 
 
 def _has_parameter(symbol: Symbol, name: str) -> bool:

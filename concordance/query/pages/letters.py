@@ -123,7 +123,7 @@ def _front(index: Index) -> list[Block]:
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
-    ranked = definitions_table(index, (one for one in whole.used_symbols if one.kind not in _AROUND))
+    ranked = definitions_table(index, (symbol for symbol in whole.used_symbols if symbol.kind not in _AROUND))
     total = sum(counts.values())
     names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concept_count, "concept")
     summary = f"{count_noun(total, 'definition')} of {names}, and {concepts}"

@@ -92,8 +92,8 @@ def _blocks(index: Index) -> Iterator[Block]:
     ])  # fmt: skip
 
 
-def _link(label: str, ref: Ref, about: str) -> Item:
-    return Item([ref._replace(label=label, code=False), f": {about}"])
+def _link(label: str, ref: Ref, description: str) -> Item:
+    return Item([ref._replace(label=label, code=False), f": {description}"])
 
 
 def _size(folder: Folder) -> str:

@@ -67,7 +67,7 @@ def no_users(model: FileModel) -> list[Piece]:
     if model.path.endswith(".pyi") and typed in model.index.files:
         return ["Type checkers read it in place of ", Ref(To.FILE, typed), "."]
     others, is_sure = _referring_files(model.index, [model.path])
-    is_test = model.index.is_whole_test(model.path) or any(one in model.index.tests for one in model.ids)
+    is_test = model.index.is_whole_test(model.path) or any(identity in model.index.tests for identity in model.ids)
     if is_test and not is_sure:
         others = []  # files often have the same name as a test
     headers = _declaring_headers(model)

@@ -399,7 +399,9 @@ def _literals(prose: str, examples: str) -> list[str]:
     literals: dict[str, None] = {}
     for text in (prose, examples):
         options = _OPTION.findall(text)
-        literals.update(dict.fromkeys((*options, *(f"--{one[5:]}" for one in options if one.startswith("--no-")))))
+        literals.update(
+            dict.fromkeys((*options, *(f"--{option[5:]}" for option in options if option.startswith("--no-"))))
+        )
         literals.update(dict.fromkeys(one or other for one, other in _VARIABLE.findall(text)))
     for quoted in _STRING.findall(_SPAN.sub(" ", prose)):
         literals.setdefault("".join(quoted).strip())

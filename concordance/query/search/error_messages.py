@@ -55,10 +55,10 @@ def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> 
     return sorted((raised for raised in lines if raised.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
 
 
-def _files_with_rows(index: Index, asked: ranking.SearchQuery) -> Iterator[str]:
+def _files_with_rows(index: Index, query: ranking.SearchQuery) -> Iterator[str]:
     """Yield the files with a few words of a question in a row: common words rank many other files above them."""
-    rows = zip(*(asked.words[n : n + _MAX_ROWS] for n in range(_ROW)), strict=False)
-    paths_by_row = [ranking.files_with_words(index.text_shards, row, asked.folder) for row in rows]
+    rows = zip(*(query.words[n : n + _MAX_ROWS] for n in range(_ROW)), strict=False)
+    paths_by_row = [ranking.files_with_words(index.text_shards, row, query.folder) for row in rows]
     yield from dict.fromkeys(path for paths in paths_by_row if len(paths) <= _MAX_FILES for path in paths)
 
 

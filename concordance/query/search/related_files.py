@@ -134,20 +134,20 @@ class Neighbours:
         rows = [RelatedFile(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
         return sorted((row for row in rows if row.score >= _MIN_SCORE), key=lambda row: (-row.score, row.path))
 
-    def _reasons(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
-        yield from self._direct_uses(me)
-        yield from self._used_together(me)
+    def _reasons(self, file: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
+        yield from self._direct_uses(file)
+        yield from self._used_together(file)
         if history:
             yield from self._changed(path)
-        yield from self._same_stem(me, path)
-        yield from self._same_definitions(me, path)
+        yield from self._same_stem(file, path)
+        yield from self._same_definitions(file, path)
         yield from self._same_folder(path)
 
-    def _direct_uses(self, me: int) -> Iterator[tuple[int, float, Reason]]:
+    def _direct_uses(self, file: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
-        for other, times in self.uses_of(me).items():
+        for other, times in self.uses_of(file).items():
             yield other, _share_of_uses(times, self.rounded_user_count(other)), Reason(Relation.USED, times)
-        for other, times in self.users_of(me).items():
+        for other, times in self.users_of(file).items():
             self.reads.note("fan out", self.paths[other])
             yield other, _share_of_uses(times, self.fan_out.get(other, 0)), Reason(Relation.USES, times)
 
@@ -183,7 +183,7 @@ class Neighbours:
             if identity is not None and change is not None:
                 yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Relation.CHANGED, times)
 
-    def _same_stem(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _same_stem(self, file: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """The test or the header of a source: equal names, apart from what marks a test.
 
         A name alone may be a coincidence: one must use the other, or their folders must have the same name.
@@ -194,7 +194,7 @@ class Neighbours:
             return
         for other in same:
             there = self.paths[other]
-            if not (self._are_linked(me, other) or _last_folder(path) == _last_folder(there)):
+            if not (self._are_linked(file, other) or _last_folder(path) == _last_folder(there)):
                 continue
             mine, theirs = is_named_as_test(path), is_named_as_test(there)
             if mine and theirs and _name(path) != _name(there):
@@ -206,13 +206,13 @@ class Neighbours:
     def with_stem_of(self, path: str) -> list[str]:
         """Return the files whose names are equal, apart from endings and what marks a test, in the order of paths."""
         self.reads.note("stem", stem_of(path))
-        return [self.paths[one] for one in self._stems[stem_of(path)]]
+        return [self.paths[number] for number in self._stems[stem_of(path)]]
 
     def _are_linked(self, file: int, other: int) -> bool:
         """True if one of two files uses the other."""
         return other in self.uses_of(file) or other in self.users_of(file)
 
-    def _same_definitions(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _same_definitions(self, file: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""
         self.reads.note(Aspect.TEXT, path)
         symbols = [symbol for symbol in self._tables.facts.symbols_in(path)
@@ -227,7 +227,7 @@ class Neighbours:
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(there, []).append(name)
         for other, common in shared.items():
-            if len(common) > 1 or self._are_linked(me, other):
+            if len(common) > 1 or self._are_linked(file, other):
                 yield other, 0.3 * (1 - 0.6 ** len(common)), Reason(Relation.DEFINES, names=tuple(common))
 
     def _same_folder(self, path: str) -> Iterator[tuple[int, float, Reason]]:

@@ -170,15 +170,19 @@ def _is_of_another_file(index: Index, path: str, frame: StackFrame) -> bool:
 
 def _only_function(index: Index, name: str) -> SymbolPlace | None:
     """Return the function of a name if only one file defines it."""
-    functions = [one for one in index.facts.symbols_named(name) if one.kind in EXECUTABLE_KINDS and not one.declaration]
-    return functions[0] if len({one.path for one in functions}) == 1 else None
+    functions = [
+        symbol
+        for symbol in index.facts.symbols_named(name)
+        if symbol.kind in EXECUTABLE_KINDS and not symbol.declaration
+    ]
+    return functions[0] if len({function.path for function in functions}) == 1 else None
 
 
 def _add_tests(index: Index, report: BugReport, evidence: _Evidence) -> None:
     """Add what the tests that failed call: a report that names a test names what the test is about."""
     for test in report.tests[:_MAX_NAMES]:
         owner, _, name = test.rpartition(".")
-        places = [one for one in index.facts.symbols_named(name) if owner in one.key or not owner]
+        places = [symbol for symbol in index.facts.symbols_named(name) if owner in symbol.key or not owner]
         for macro in _TEST_MACROS if not places else ():
             places += index.facts.symbols_named(f"{macro}({owner}, {name})")
         if 0 < len({one.path for one in places}) <= _AMBIGUOUS:
@@ -191,7 +195,11 @@ def _add_tests(index: Index, report: BugReport, evidence: _Evidence) -> None:
 
 def _function_of_frame(index: Index, path: str, frame: StackFrame) -> SymbolPlace | None:
     """Return the function of a frame: the one of that name nearest to the line, which may be of another version."""
-    named = [one for one in index.facts.symbols_in(path) if one.name == frame.function and one.kind in EXECUTABLE_KINDS]
+    named = [
+        symbol
+        for symbol in index.facts.symbols_in(path)
+        if symbol.name == frame.function and symbol.kind in EXECUTABLE_KINDS
+    ]
     if named:
         return min(named, key=lambda one: (abs(one.line - frame.line), one.line))
     return _function_at(index, path, frame.line) if not frame.function else None
@@ -264,10 +272,10 @@ def _definitions(evidence: _Evidence, report: BugReport, name: str) -> list[Symb
         if not places:
             places = list(_inherited(index, owner, last))
         if not places and not _is_foreign(evidence, report, _SEPARATOR.split(name)[0]):
-            places = [one for one in index.facts.symbols_named(last) if one.kind in FUNCTION_KINDS]
+            places = [symbol for symbol in index.facts.symbols_named(last) if symbol.kind in FUNCTION_KINDS]
     else:
         places = index.facts.symbols_named(name)
-    places = [one for one in places if one.kind in _CODE and one.place >= 0]
+    places = [place for place in places if place.kind in _CODE and place.place >= 0]
     return [one for one in places if evidence.weights.of(one.path) > _SOURCE] or places
 
 
@@ -287,10 +295,10 @@ def _inherited(index: Index, owner: str, name: str) -> Iterator[SymbolPlace]:
         waiting = [one for one in above.values() if one.id not in seen]
         seen |= above.keys()
         places = [
-            one
+            symbol
             for base in waiting
-            for one in index.facts.symbols_in(base.path)
-            if one.parent_key == base.key and one.name == name
+            for symbol in index.facts.symbols_in(base.path)
+            if symbol.parent_key == base.key and symbol.name == name
         ]
         if places:
             yield from places
@@ -412,7 +420,9 @@ def _ranked(
         Suspect(path, evidence.lines.get(path, (0.0, 1))[1], None, evidence.score(path), evidence.reasons_for(path))
         for path in paths[:limit]
     ]
-    functions = [one for path in paths[:_MAX_SCANNED] for one in _functions(index, path, _word_weights(index, query))]
+    functions = [
+        function for path in paths[:_MAX_SCANNED] for function in _functions(index, path, _word_weights(index, query))
+    ]
     best = max((one.fit for one in functions), default=0.0) or 1.0
     spelled = _spellings(index, report)
     suspects: list[Suspect] = []
@@ -441,7 +451,7 @@ def _best_paths(evidence: _Evidence) -> list[str]:
 def _word_weights(index: Index, query: ranking.SearchQuery) -> dict[str, float]:
     """Return the weight of each word of a query: its place in the query, times how few passages contain it."""
     shards = index.text_shards[:1]  # that of source
-    return {word: weight * sum(one.rare("text", word) for one in shards) for word, weight in query.weight.items()}
+    return {word: weight * sum(shard.rare("text", word) for shard in shards) for word, weight in query.weight.items()}
 
 
 def _spellings(index: Index, report: BugReport) -> dict[str, str]:
@@ -466,7 +476,7 @@ def _functions(index: Index, path: str, weights: dict[str, float]) -> Iterator[_
     """Yield the functions of a file with how well they fit: bm25, with a bonus for words in names."""
     file = index.open_file(path)
     lines = file.lines() or []
-    places = {one.place: one for one in index.facts.symbols_in(path)}
+    places = {symbol.place: symbol for symbol in index.facts.symbols_in(path)}
     for number, head in enumerate(file.defined):
         if head.kind not in EXECUTABLE_KINDS or head.declaration or number not in places:
             continue

@@ -242,7 +242,7 @@ def _user_link(index: Index, identity: int) -> Piece:
 
 
 def class_tree(
-    about: Iterable[int], bases: Mapping[int, Sequence[int]], subclasses: Mapping[int, Sequence[int]],
+    classes: Iterable[int], bases: Mapping[int, Sequence[int]], subclasses: Mapping[int, Sequence[int]],
     ref: Callable[[int], Ref],
 ) -> list[Block]:  # fmt: skip
     """Draw the given classes (marked) with their bases to the left and their subclasses to the right.
@@ -250,7 +250,7 @@ def class_tree(
     `ref` returns the link of a class, whose label is the name to show. The result is empty if there is too little to
     draw, or so much that nobody could read it: the page also says everything in words.
     """
-    marked = dict.fromkeys(about)
+    marked = dict.fromkeys(classes)
     edges: dict[tuple[int | str, int | str], None] = {}
     more: dict[str, tuple[int, str]] = {}  # boxes for subclasses that are only counted
     known: dict[int, None] = {}

@@ -92,34 +92,34 @@ def count_kind(kind: str, number: int) -> str:
 class Structure:
     """Builds the blocks of one file's definitions."""
 
-    def __init__(self, about: FileModel) -> None:
-        self.about, self.path, self.language = about, about.path, about.file.language
-        self.named = MentionedNames(about)
+    def __init__(self, model: FileModel) -> None:
+        self.model, self.path, self.language = model, model.path, model.file.language
+        self.named = MentionedNames(model)
         # The keys of data come by the thousand and get no anchors.
         self.plain = language_of(self.language).is_keyed
-        self.same_named = _same_named_types(about.symbols)
-        self.crowded = len(about.symbols) > _CROWDED
+        self.same_named = _same_named_types(model.symbols)
+        self.crowded = len(model.symbols) > _CROWDED
         self._quoted: dict[str, int] = {}  # the first definition that has each documentation
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all definitions; of data with very many keys, the outer ones."""
-        if self.plain and len(self.about.symbols) > _MAX_KEYS:
+        if self.plain and len(self.model.symbols) > _MAX_KEYS:
             return self._outer_keys()
-        return self._below(self.about.children.get(-1, []), 4)
+        return self._below(self.model.children.get(-1, []), 4)
 
     def _outer_keys(self) -> list[Block]:
         """Return the keys of large data, as many levels as can be read; entries that have a page of their own are
         listed by page."""
-        symbols, path = self.about.symbols, self.path
+        symbols, path = self.model.symbols, self.path
         pages: dict[Ref, list[int]] = {}
-        ids = self.about.ids
+        ids = self.model.ids
         targets = {
             (ids.place_of(row.target), row.name)
-            for row in bridges_of(self.about.index).out_of(path)
+            for row in bridges_of(self.model.index).out_of(path)
             if row.target in ids and row.target != ids.file
         }
         for place, name in sorted(targets):
-            ref = bridge_page(self.about.index, name)
+            ref = bridge_page(self.model.index, name)
             if ref is not None and place not in pages.setdefault(ref, []):
                 pages[ref].append(place)
         depths = [0] * len(symbols)
@@ -140,8 +140,8 @@ class Structure:
         """Return keys with their lines."""
         pieces: list[Piece] = []
         for place in places:
-            symbol = self.about.symbols[place]
-            inside = len(self.about.children.get(place, ()))
+            symbol = self.model.symbols[place]
+            inside = len(self.model.children.get(place, ()))
             pieces += [", " if pieces else "", Mono(symbol.name), f" L{symbol.line}", Cite(self.path, symbol.line)]
             pieces += [f" ({count_noun(inside, 'key')})"] if inside and len(places) > 1 else []
         return pieces
@@ -162,9 +162,9 @@ class Structure:
         items = [self._item(group, level) for group in self._groups([one for one in places if one not in headed])]
         blocks: list[Block] = [Items(items)] if items else []
         for place, *_ in self._groups(large):
-            blocks.append(Heading(level, self._title(place), self.about.symbols[place].key))
+            blocks.append(Heading(level, self._title(place), self.model.symbols[place].key))
             blocks += self._body(place)
-            blocks += self._below(self.about.children.get(place, []), level + 1)
+            blocks += self._below(self.model.children.get(place, []), level + 1)
         return blocks
 
     def _inside(self, places: Sequence[int]) -> list[int]:
@@ -174,7 +174,7 @@ class Structure:
         while left:
             place = left.pop()
             symbols.append(place)
-            left += reversed(self.about.children.get(place, []))
+            left += reversed(self.model.children.get(place, []))
         return symbols
 
     def _groups(self, places: Sequence[int]) -> Iterator[list[int]]:
@@ -184,9 +184,9 @@ class Structure:
         for place in places:
             if place in aliases:
                 continue
-            symbol = self.about.symbols[place]
-            small = symbol.kind in _SMALL_KINDS and not symbol.doc and place not in self.about.children
-            if now and (not small or symbol.kind != self.about.symbols[now[0]].kind):
+            symbol = self.model.symbols[place]
+            small = symbol.kind in _SMALL_KINDS and not symbol.doc and place not in self.model.children
+            if now and (not small or symbol.kind != self.model.symbols[now[0]].kind):
                 yield now
                 now = []
             if small:
@@ -197,31 +197,31 @@ class Structure:
             yield now
 
     def _is_large(self, place: int) -> bool:
-        symbol = self.about.symbols[place]
+        symbol = self.model.symbols[place]
         if symbol.kind in TYPE_KINDS or symbol.kind in _AROUND:
-            return place in self.about.children
+            return place in self.model.children
         return False
 
     def _item(self, group: list[int], level: int) -> Item:
         if len(group) > 1 or (
-            self.about.symbols[group[0]].kind in _SMALL_KINDS and group[0] not in self.about.children
+            self.model.symbols[group[0]].kind in _SMALL_KINDS and group[0] not in self.model.children
         ):
             return self._together(group)
         place = group[0]
         below: list[Block] = list(self._body(place))
         if level <= _DEEPEST:
-            below += self._below(self.about.children.get(place, []), max(7, level + 1))
-        return Item(self._title(place), below, "" if self.plain else self.about.symbols[place].key)
+            below += self._below(self.model.children.get(place, []), max(7, level + 1))
+        return Item(self._title(place), below, "" if self.plain else self.model.symbols[place].key)
 
     def _together(self, group: list[int]) -> Item:
         """Return an item for small definitions that share a line."""
-        kind = self.about.symbols[group[0]].kind
+        kind = self.model.symbols[group[0]].kind
         pieces: list[Piece] = []
         if len(group) >= _MAX_SMALL_DEFINITIONS:
             pieces.append(f"{count_kind(kind, len(group))}: ")
         conditions = {self._condition(place) for place in group}
         for number, place in enumerate(group):
-            symbol = self.about.symbols[place]
+            symbol = self.model.symbols[place]
             pieces.append(", " if number else "")
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
@@ -238,19 +238,19 @@ class Structure:
 
     def _at(self, place: int, is_among_many: bool = False) -> list[Piece]:
         """Return the line of a definition; without a link for keys, members, and small definitions among many."""
-        symbol = self.about.symbols[place]
+        symbol = self.model.symbols[place]
         if is_among_many or self.plain or self._is_member(symbol) or (self.crowded and not self._is_large(place)):
             return [f" L{symbol.line}", Cite(self.path, symbol.line)]
         return [" ", Line(self.path, symbol.line)]
 
     def _is_member(self, symbol: Symbol) -> bool:
         """True if it is inside of a type or function, whose line is linked."""
-        return symbol.parent >= 0 and self.about.symbols[symbol.parent].kind not in _AROUND
+        return symbol.parent >= 0 and self.model.symbols[symbol.parent].kind not in _AROUND
 
     # --- one definition
 
     def _title(self, place: int) -> list[Piece]:
-        symbol = self.about.symbols[place]
+        symbol = self.model.symbols[place]
         if symbol.kind == Kind.HEADING:
             return [symbol.name, " ", Line(self.path, symbol.line)]
         label = symbol.signature or symbol.name
@@ -259,11 +259,11 @@ class Structure:
         word = "" if clear else f"{symbol.kind} "
         last = symbol.end_line if symbol.end_line > symbol.line else 0
         alias = self.same_named.get(place)
-        pieces: list[Piece] = [Anchor(self.about.symbols[alias].key)] if alias is not None else []
+        pieces: list[Piece] = [Anchor(self.model.symbols[alias].key)] if alias is not None else []
         pieces += [word, Mono(_flat(label)), *self._at(place)]
         if last:
             pieces.append(f"–{last}")
-        other = self.about.counterparts.get(place, 0)
+        other = self.model.counterparts.get(place, 0)
         if symbol.declaration:
             pieces += [", defined in ", self._file_of(other)] if other else [", declared here"]
         elif other:
@@ -272,16 +272,16 @@ class Structure:
 
     def _condition(self, place: int) -> str:
         """Return the branch that a definition is in, unless what contains it is in the same one and says so."""
-        symbols = self.about.symbols
+        symbols = self.model.symbols
         condition, parent = symbols[place].condition, symbols[place].parent
         return "" if parent >= 0 and symbols[parent].condition == condition else _flat(condition)
 
     def _file_of(self, identity: int) -> Ref:
-        ref = self.about.ref(identity)
+        ref = self.model.ref(identity)
         return ref._replace(label=ref.path.rpartition("/")[2])
 
     def _body(self, place: int) -> Iterator[Block]:
-        symbol = self.about.symbols[place]
+        symbol = self.model.symbols[place]
         yield from self.words(place)
         if symbol.kind in _PLAIN or symbol.kind in _AROUND:
             return
@@ -294,24 +294,24 @@ class Structure:
 
     def words(self, place: int) -> Iterator[Block]:
         """Yield the author's documentation of a definition, quoted."""
-        symbol = self.about.symbols[place]
+        symbol = self.model.symbols[place]
         if not symbol.doc:
             return
-        lines = self.about.lines_of_doc(place)
+        lines = self.model.lines_of_doc(place)
         cite = [Cite(self.path, *lines)] if lines else []
         first = self._quoted.setdefault(symbol.doc, place)
         if first != place and len(symbol.doc) >= _MIN_REPEATED:
-            yield Text(["Documented like ", self._named(self.about.ids.id_at(first), place), ".", *cite])
+            yield Text(["Documented like ", self._named(self.model.ids.id_at(first), place), ".", *cite])
         else:
             link = partial(self.named.ref, documented=place)
             yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, link)])])
 
     def _facts(self, place: int) -> Iterator[list[Piece]]:
         """Yield what else is known of a definition, each fact in a few pieces."""
-        symbol = self.about.symbols[place]
+        symbol = self.model.symbols[place]
         if symbol.parent < 0:
             yield from self._imported_as(symbol)
-        modifiers = [one for one in symbol.modifiers if one not in _OBVIOUS]
+        modifiers = [modifier for modifier in symbol.modifiers if modifier not in _OBVIOUS]
         if modifiers:
             yield join_with_commas([Mono(one) for one in modifiers])
         bases = self._bases(place)
@@ -320,58 +320,58 @@ class Structure:
             for verb, some in ((language_of(self.language).base_verb, bases[:split]), ("implements", bases[split:])):
                 if some:
                     yield [f"{verb} ", *join_with_commas(some)]
-        over = self.about.overridden.get(place, [])
+        over = self.model.overridden.get(place, [])
         if over:
-            yield ["overrides ", *join_with_commas([self.about.ref(one) for one in over])]
-        under = self.about.overriding.get(place, [])
+            yield ["overrides ", *join_with_commas([self.model.ref(one) for one in over])]
+        under = self.model.overriding.get(place, [])
         if under:
             yield self._from(place, [UsePair(one, 0, 0, 1) for one in under], "overridden")
-        ways = self.about.complexity[place] if place < len(self.about.complexity) else 0
+        ways = self.model.complexity[place] if place < len(self.model.complexity) else 0
         if ways > 5:
             yield [f"complexity {ways}"]
         calls = self._calls(place)
         if calls:
             yield ["calls ", *join_with_commas(calls)]
         yield from self._used_by(place)
-        if self.about.index.book.draws_diagrams and place in symbols_with_pages(self.about.index, self.path):
+        if self.model.index.book.draws_diagrams and place in symbols_with_pages(self.model.index, self.path):
             yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
 
     def _imported_as(self, symbol: Symbol) -> Iterator[list[Piece]]:
         """Yield the public name of a symbol, and the module or document that it comes from."""
-        dotted, by = find_public_name(self.about.index, self.path, symbol.key)
+        dotted, by = find_public_name(self.model.index, self.path, symbol.key)
         if dotted:
-            document = language_of(self.about.index.language_of(by or self.path)).is_markup
+            document = language_of(self.model.index.language_of(by or self.path)).is_markup
             word = ", documented in " if document else " via "
             pieces: list[Piece] = ["imported as ", Mono(dotted)]
             yield [*pieces, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else pieces
 
     def _bases(self, place: int) -> list[Piece]:
-        symbol = self.about.symbols[place]
-        known = {self.named.last(one): one for one in self.about.bases.get(place, ())}
+        symbol = self.model.symbols[place]
+        known = {self.named.last(one): one for one in self.model.bases.get(place, ())}
         pieces: list[Piece] = []
         for base in symbol.bases:
             bare = base.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
-            pieces.append(self.about.ref(known[bare])._replace(label=base) if bare in known else Mono(base))
+            pieces.append(self.model.ref(known[bare])._replace(label=base) if bare in known else Mono(base))
         return pieces
 
     def _calls(self, place: int) -> list[Piece]:
-        symbol, defining = self.about.symbols[place], self.about.symbols[place].name.partition("(")[0]
-        used = [use.id for use in self.about.uses.get(place, {}).values() if use.roles & CALL]
+        symbol, defining = self.model.symbols[place], self.model.symbols[place].name.partition("(")[0]
+        used = [use.id for use in self.model.uses.get(place, {}).values() if use.roles & CALL]
         if defining != symbol.name:  # `TEST(suite, name) {…}` does not call the macro that defines it
             used = [use for use in used if self.named.last(use) != defining]
-        if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
-            kinds = self.about.index.kinds  # a constructor initialises its fields as if it called them
+        if used and symbol.parent >= 0 and self.model.symbols[symbol.parent].name == symbol.name:
+            kinds = self.model.index.kinds  # a constructor initialises its fields as if it called them
             used = [one for one in used if kinds[one] != _FIELD]
         return _one_by_label(self._named(one, place) for one in used)
 
     def _named(self, identity: int, place: int) -> Ref:
         """Return a link to a definition; one inside of what also contains the definition at `place` is shown without
         the name of that, as in the code there."""
-        ref = self.about.ref(identity)
+        ref = self.model.ref(identity)
         around, _, name = ref.at.rpartition(".")
         if not around or (ref.path != self.path and not language_of(self.language).has_prototypes):
             return ref
-        key = self.about.symbols[place].key
+        key = self.model.symbols[place].key
         if "+" in key or "+" in ref.at or "%" in name:
             scope, name = split_key(around), split_key(ref.at)[-1]
             own = split_key(key)
@@ -379,38 +379,38 @@ class Structure:
         return ref._replace(label=name) if key.startswith(f"{around}.") else ref
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
-        users = self.about.users.get(place, [])
+        users = self.model.users.get(place, [])
         if place in self.same_named:
-            both = [*self.about.users.get(self.same_named[place], []), *users]
+            both = [*self.model.users.get(self.same_named[place], []), *users]
             users = list({use.id: use for use in both}.values())
         if self._is_local(place) and {use.id for use in users} == {self._parent_id(place)}:
             return  # it is shown inside of its only user
-        heirs = self.about.subclasses.get(place, [])
+        heirs = self.model.subclasses.get(place, [])
         callers = [use for use in users if use.roles & CALL]
         others = [use for use in users if not use.roles & (CALL | INHERIT) and self._is_listed_use(use)]
         if callers:
             yield self._from(place, callers, "called")
         if heirs:
-            yield self._from(place, [UsePair(one, 0, 0, 1) for one in heirs], self._heir_verb(place, heirs))
+            yield self._from(place, [UsePair(heir, 0, 0, 1) for heir in heirs], self._heir_verb(place, heirs))
         if others:
             yield self._from(place, others, "used")
 
     def _heir_verb(self, place: int, heirs: Sequence[int]) -> str:
         """Return what other types do to a type: classes implement an interface, and extend a class."""
-        index = self.about.index
-        is_interface = self.about.symbols[place].kind == Kind.INTERFACE
-        if is_interface and not any(KINDS[index.kinds[one]] == Kind.INTERFACE for one in heirs):
+        index = self.model.index
+        is_interface = self.model.symbols[place].kind == Kind.INTERFACE
+        if is_interface and not any(KINDS[index.kinds[heir]] == Kind.INTERFACE for heir in heirs):
             return "embedded" if language_of(self.language).heir_verb == "embedded" else "implemented"
         return language_of(self.language).heir_verb
 
     def _is_local(self, place: int) -> bool:
         """True if it is defined inside of a function."""
-        symbols = self.about.symbols
+        symbols = self.model.symbols
         parent = symbols[place].parent
         return parent >= 0 and symbols[parent].kind in (Kind.FUNCTION, Kind.METHOD)
 
     def _parent_id(self, place: int) -> int:
-        return self.about.ids.id_at(self.about.symbols[place].parent)
+        return self.model.ids.id_at(self.model.symbols[place].parent)
 
     def _is_listed_use(self, use: UsePair) -> bool:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
@@ -418,18 +418,18 @@ class Structure:
 
     def _is_outside_functions(self, use: UsePair) -> bool:
         """True if a user is this file itself or a namespace in it."""
-        about = self.about
+        about = self.model
         return use.id == about.ids.file or (about.is_own(use.id) and about.index.kind_of(use.id) == Kind.NAMESPACE)
 
     def _from(self, place: int, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 others in 3 files: …`, or
         `12 callers here and 5 in 3 files: …`."""
         all_users, users = users, self._without_declarations(users)
-        paths = Counter(self.about.index.path_of(use.id) for use in all_users if not self.about.is_own(use.id))
-        here = [use for use in users if self.about.is_own(use.id)]
-        away = [use for use in users if not self.about.is_own(use.id)]
+        paths = Counter(self.model.index.path_of(use.id) for use in all_users if not self.model.is_own(use.id))
+        here = [use for use in users if self.model.is_own(use.id)]
+        away = [use for use in users if not self.model.is_own(use.id)]
         inside = _one_by_label(self._own_user(use, place) for use in here)
-        is_class = self.about.symbols[place].kind == Kind.CLASS
+        is_class = self.model.symbols[place].kind == Kind.CLASS
         noun = " subtypes" if verb == "extended" and not is_class else _USERS[verb]
         if len(inside) > _INSIDE:
             pieces: list[Piece] = [f"{len(inside):,}{noun} here"]
@@ -446,7 +446,7 @@ class Structure:
 
     def _without_declarations(self, users: list[UsePair]) -> list[UsePair]:
         """Return users without the declarations of those that are defined among them."""
-        index = self.about.index
+        index = self.model.index
         declared = {use.id for use in users if index.is_declared(use.id)} if len(users) > 1 else ()
         if not declared:
             return users
@@ -458,9 +458,9 @@ class Structure:
 
     def _other_user(self, use: UsePair) -> Piece:
         """Return a link to a user, or to its file if that is code outside of functions."""
-        index = self.about.index
+        index = self.model.index
         path = index.path_of(use.id)
-        return Ref(To.FILE, path, "", path) if index.kind_of(use.id) == Kind.NAMESPACE else self.about.ref(use.id)
+        return Ref(To.FILE, path, "", path) if index.kind_of(use.id) == Kind.NAMESPACE else self.model.ref(use.id)
 
     def _elsewhere(self, users: list[UsePair], noun: str, paths: Counter[str]) -> list[Piece]:
         """Return users in other files: by name if there are few, by file if those are few, else by folder; `noun`

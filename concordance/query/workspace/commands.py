@@ -94,7 +94,9 @@ class WorkspaceQuestions:
             repositories = list(dict.fromkeys(repository for repository, _ in full or exact))
             if repositories:
                 return [Subject(one, argument) for one in repositories[:_MOST_DEFINING]]
-            having = {one for family in FAMILIES for one in self.workspace.catalogue.providers(family, parts[0])}
+            having = {
+                provider for family in FAMILIES for provider in self.workspace.catalogue.providers(family, parts[0])
+            }
             if having and end == len(parts):  # a module, or a name that is not the public one
                 return [Subject(one, argument) for one in sorted(having)[:_MOST_DEFINING]]
         likely = self.workspace.catalogue.names_like(parts[-1:], 20)

@@ -76,7 +76,7 @@ class WorkspaceLinks:
 
     def _find_targets(self, user: str, family: str, module: str, name: str, depth: int) -> list[RemoteTarget]:
         providers = self.workspace.catalogue.providers(family, head_of(family, module))
-        providers = [one for one in providers if one != user]
+        providers = [provider for provider in providers if provider != user]
         required = [one for one in providers if self.workspace.required(user, one)]
         if family == "c" and "/" not in module and not required:
             return []  # any repository may have a `config.h`

@@ -52,7 +52,7 @@ class OpenRepository:
         The import is resolved as if it were written at the root of the repository, by the linker of its language.
         """
         if family not in self._resolvers:
-            linkers = {one.__name__.rpartition(".")[2]: one for one in import_linkers().values()}
+            linkers = {linker.__name__.rpartition(".")[2]: linker for linker in import_linkers().values()}
             self._resolvers[family] = linkers[family].imports(self._tree)
         files = self._resolvers[family]("", Import(1, 1, module, form="system"))
         targets = files if isinstance(files, list) else [files]

@@ -24,7 +24,7 @@ def satisfies(ecosystem: str, version: str, wanted: str) -> bool | None:
     if match is None or wanted.strip().startswith("workspace:"):
         return None
     release = _release(match[1])
-    choices = [_holds(ecosystem, release, one.strip()) for one in wanted.split("||")]
+    choices = [_holds(ecosystem, release, part.strip()) for part in wanted.split("||")]
     return True if True in choices else None if None in choices else False
 
 

@@ -52,7 +52,7 @@ def read_repositories(folder: str) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read: {error}", "Correct the file") from error
     rows = table.get("repositories", {})
-    if not isinstance(rows, dict) or not all(isinstance(one, str) for one in rows.values()):
+    if not isinstance(rows, dict) or not all(isinstance(row, str) for row in rows.values()):
         raise UserError(f"{path}: [repositories] must have one path for each name", 'Write: name = "path"')
     for name in rows:
         check_name(name)

@@ -78,14 +78,14 @@ class Layout(NamedTuple):
 
 
 def assign_layers(
-    lanes: Sequence[int], arrows: Sequence[tuple[int, int]], worded: Sequence[bool], counts: Sequence[float]
+    lanes: Sequence[int], arrows: Sequence[tuple[int, int]], labelled: Sequence[bool], counts: Sequence[float]
 ) -> Order:
     """Assign boxes, given by their lanes, and arrows to layers, and order them. Arrows from a box to itself are left
-    out. `worded` says which arrows have a label, `counts` how much each matters."""
+    out. `labelled` says which arrows have a label, `counts` how much each matters."""
     row = _sequence(len(lanes), arrows, counts)
     ways: list[LayoutArrow] = []
     words: list[bool] = []
-    for (tail, head), word in zip(arrows, worded, strict=True):
+    for (tail, head), word in zip(arrows, labelled, strict=True):
         if tail != head:
             ways.append(LayoutArrow(head, tail, True) if row[tail] > row[head] else LayoutArrow(tail, head, False))
             words.append(word)
@@ -305,12 +305,16 @@ def _offsets(row: Sequence[int], sizes: Sequence[Size]) -> list[float]:
 
 
 def _settle(
-    row: Sequence[int], asides: list[float], wished: Sequence[float], offsets: Sequence[float], weights: Sequence[float]
+    row: Sequence[int],
+    asides: list[float],
+    desired: Sequence[float],
+    offsets: Sequence[float],
+    weights: Sequence[float],
 ) -> None:
     """Move the cells of a layer as close as possible to the desired positions, keeping their order and distances: cells
     that would collide form a block that moves together."""
     blocks: list[tuple[float, float, int]] = []  # weighted sum of positions, sum of weights, number of cells
-    for target, offset, weight in zip(wished, offsets, weights, strict=True):
+    for target, offset, weight in zip(desired, offsets, weights, strict=True):
         total, heavy, count = (target - offset) * weight, weight, 1
         while blocks and blocks[-1][0] * heavy >= total * blocks[-1][1]:
             before = blocks.pop()

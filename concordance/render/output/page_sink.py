@@ -123,12 +123,12 @@ class PageSink:
         self.folder.write(f"{CLAIMS}/{os.getpid()}.new", path, data)  # only one file is written at a time
         return True
 
-    def _may_replace(self, path: str, there: bytes) -> bool:
+    def _may_replace(self, path: str, existing: bytes) -> bool:
         """True if a file is ours by its content, or damaged; without a signature, if the last run wrote the path."""
         if self.site and own_output.is_unsigned(path):
             return self.unfinished or path in self.before
         sign = SIGN if path == MANIFEST else CLAIM
-        return own_output.is_own_content(there, path) or own_output.resembles_signature(there, sign)
+        return own_output.is_own_content(existing, path) or own_output.resembles_signature(existing, sign)
 
     def drop(self, path: str) -> bool:
         """Remove a file of claims; False if there is none."""
@@ -204,11 +204,11 @@ class DryRunSink(PageSink):
         return sum(self.drop(page) for page in pages)
 
 
-def _is_same_page(path: str, there: bytes, data: bytes) -> bool:
+def _is_same_page(path: str, existing: bytes, data: bytes) -> bool:
     """True if a file is the same page, truncated or with text added: it begins with the same title. All HTML begins
     alike."""
     is_titled = not path.endswith(".html")
-    return data.startswith(there) or (is_titled and there.partition(b"\n")[0] == data.partition(b"\n")[0])
+    return data.startswith(existing) or (is_titled and existing.partition(b"\n")[0] == data.partition(b"\n")[0])
 
 
 def _remove_empty(folder: ConfinedFolder, inside: str) -> None:

@@ -145,6 +145,6 @@ def _read_states(path: str) -> dict[str, State]:
     """Return the state of each store that the catalogue was derived from; empty if that is not known."""
     with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
         states = json.load(file)
-        if isinstance(states, dict) and all(isinstance(one, list) for one in states.values()):
+        if isinstance(states, dict) and all(isinstance(state, list) for state in states.values()):
             return states
     return {}

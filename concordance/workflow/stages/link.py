@@ -146,14 +146,14 @@ class Linking:
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.state.tables = _tables_to_keep(linker) or (None if of_c else c_tables)
 
-    def _is_same_to_linker(self, had: PreviousFile) -> bool:
+    def _is_same_to_linker(self, previous: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
         asked = self.writer.queries
-        if asked.language(had.id) != had.language or tuple(asked.keys(had.id)) != had.keys:
+        if asked.language(previous.id) != previous.language or tuple(asked.keys(previous.id)) != previous.keys:
             return False
-        flow = asked.flow(had.id)
-        return flow == had.flow or (
-            bool(flow and had.flow) and _flow_without_positions(flow) == _flow_without_positions(had.flow)
+        flow = asked.flow(previous.id)
+        return flow == previous.flow or (
+            bool(flow and previous.flow) and _flow_without_positions(flow) == _flow_without_positions(previous.flow)
         )
 
     def _reuse_import_targets(self, linker: Linker, before: dict[str, PreviousFile]) -> None:

@@ -184,13 +184,13 @@ class PollingWatcher:
                 return FileChanges(recheck_all=True)
         return FileChanges()
 
-    def _settle(self, now: object) -> None:
+    def _settle(self, current: object) -> None:
         latest = time.monotonic() + PATIENCE
-        while now != self._last and time.monotonic() < latest:
-            self._last = now
+        while current != self._last and time.monotonic() < latest:
+            self._last = current
             time.sleep(CALM)
-            now, self._cost = self._timed_snapshot()
-        self._last = now
+            current, self._cost = self._timed_snapshot()
+        self._last = current
 
     def close(self) -> None:
         """Do nothing: there are no resources."""

@@ -168,11 +168,13 @@ def batches(items: Iterable[Item], size: Callable[[Item], int], max_size: int) -
         yield now
 
 
-def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], max_items: int) -> Iterator[list[Item]]:
+def batches_by_subject(
+    items: Iterable[Item], subject_of: Callable[[Item], str], max_items: int
+) -> Iterator[list[Item]]:
     """Yield items in batches, sorted by subject; items with the same subject stay together."""
     by_subject: dict[str, list[Item]] = {}
     for item in items:
-        by_subject.setdefault(about(item), []).append(item)
+        by_subject.setdefault(subject_of(item), []).append(item)
     now: list[Item] = []
     for _, same in sorted(by_subject.items()):
         now += same

@@ -143,10 +143,10 @@ class RayExecutor:
             raise self._lost() from error
         raise self._lost()
 
-    def _count_processors(self, now: int) -> None:
+    def _count_processors(self, processors: int) -> None:
         """Note how many processors the cluster has; end the build if it has had none for a while."""
-        self._processors = now
-        if now:
+        self._processors = processors
+        if processors:
             self._last_seen = time.monotonic()
         elif time.monotonic() - self._last_seen > _ALONE:
             self.kill()

@@ -122,7 +122,7 @@ class Bridges:
         ids = self._ids_of(path)
         if self._search_all():
             return self._in_order([row for row in self.rows if row.source in ids])
-        return self._in_order([row for one in ids for row in self._by_source.get(one, ())])
+        return self._in_order([row for identity in ids for row in self._by_source.get(identity, ())])
 
     def into(self, path: str) -> list[Bridge]:
         """Return the bridges from other files whose target is a file or one of its symbols."""
@@ -134,7 +134,7 @@ class Bridges:
         ids = self._ids_of(path)
         if self._search_all():
             return [row for row in self.rows if row.target in ids and row.source not in ids]
-        rows = [row for one in ids for row in self._by_target.get(one, ())]
+        rows = [row for identity in ids for row in self._by_target.get(identity, ())]
         return [row for row in rows if row.source not in ids]
 
     def _search_all(self) -> bool:

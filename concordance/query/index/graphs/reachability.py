@@ -135,17 +135,17 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
     return [reached[file]._replace(order=len(index.tests) + number) for number, file in enumerate(ordered)]
 
 
-def reach_symbols(index: Index, asked: Sequence[SymbolPlace], category: Category, most: int) -> list[ReachedSymbols]:
+def reach_symbols(index: Index, symbols: Sequence[SymbolPlace], category: Category, most: int) -> list[ReachedSymbols]:
     """Return the tests or examples that may run the given symbols: by calls, and by calls of what they override.
 
     A test that creates an instance may run its overriding methods, but need not, so for a question about such a method
     both must be found (`_reach_by_override`, for the first `most` symbols).
     """
-    methods = (place for place in asked if place.kind in EXECUTABLE_KINDS and not place.name.startswith("__"))
+    methods = (place for place in symbols if place.kind in EXECUTABLE_KINDS and not place.name.startswith("__"))
     overriding = [place for place in methods if index.facts.overridden(place.id)]
     ignored = {(place.id, owner.id) for place in overriding for owner in around(index, place)}
-    reached = [find_reaching(index, with_members(index, asked), category, ignored=ignored)]
-    return [*reached, *_reach_by_override(index, asked[:most], category)]
+    reached = [find_reaching(index, with_members(index, symbols), category, ignored=ignored)]
+    return [*reached, *_reach_by_override(index, symbols[:most], category)]
 
 
 def _reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Category) -> Iterator[ReachedSymbols]:
@@ -208,15 +208,15 @@ def _running_class(index: Index, identity: int, rule: Callable[[str, Sequence[st
     return 0
 
 
-def _is_run(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool], met: set[int]) -> bool:
+def _is_run(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool], visited: set[int]) -> bool:
     """True if a test runner collects the class, by its own name or by one of its direct or indirect bases."""
     key = index.key_of(identity)
-    name = "" if met else split_key(key)[-1]  # the name of a base says nothing about its subclasses
+    name = "" if visited else split_key(key)[-1]  # the name of a base says nothing about its subclasses
     if rule(name, stated_bases(index, index.path_of(identity)).get(key, ())):
         return True
-    met.add(identity)
-    above = [base for base in index.facts.bases_of(identity) if base not in met and not index.path_of_file(base)]
-    return any(_is_run(index, base, rule, met) for base in above)
+    visited.add(identity)
+    above = [base for base in index.facts.bases_of(identity) if base not in visited and not index.path_of_file(base)]
+    return any(_is_run(index, base, rule, visited) for base in above)
 
 
 @memoised(1 << 16, weigh=lambda bases: 1 + len(bases))

@@ -166,7 +166,7 @@ _BY_PATHS: dict[str, Callable[[Index], Digests]] = {"folder": _folder_lists, "st
 def changed_slots(
     index: Index,
     before: Mapping[str, Digests],
-    now: Mapping[str, Digests],
+    current: Mapping[str, Digests],
     touched: TouchedKeys,
     has_other_changes: bool,
 ) -> set[int]:
@@ -180,11 +180,11 @@ def changed_slots(
         key for aspect in (Aspect.WORDS, Aspect.DISPLAY_NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]
     }
     slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
-    words = _files_with_changed_words(index, before, now, touched)
+    words = _files_with_changed_words(index, before, current, touched)
     slots.update(slot_of("words", path) for path in words)
     affected.update(words)
     renamed.update(words)
-    for name, table in now.items():
+    for name, table in current.items():
         old = before.get(name, {})
         if table is old or table == old:
             continue
@@ -205,11 +205,11 @@ def changed_slots(
 
 
 def _files_with_changed_words(
-    index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: TouchedKeys
+    index: Index, before: Mapping[str, Digests], current: Mapping[str, Digests], touched: TouchedKeys
 ) -> list[str]:
     """Return the files whose characteristic words may differ now, as words that many files share do not count."""
     common = set(touched[Aspect.TERM])
-    everywhere = now["read"] != before.get("read")
+    everywhere = current["read"] != before.get("read")
     if not common and not everywhere:
         return []
     rows = index.census.terms.items()

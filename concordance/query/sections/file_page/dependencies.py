@@ -228,15 +228,15 @@ def _note_blocks(model: FileModel) -> list[Block]:
     return blocks
 
 
-def _informative(model: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]:
+def _informative(model: FileModel, rows: list[Bridge], incoming: bool) -> list[Bridge]:
     """Return rows without notes, and without mentions of files that something else already connects with this one."""
     index = model.index
     rows = [row for row in rows if row.bridge not in _NOTES]
-    neighbours = (index.neighbours.users_of if into else index.neighbours.uses_of)(model.ids.file)
+    neighbours = (index.neighbours.users_of if incoming else index.neighbours.uses_of)(model.ids.file)
     linked = {index.path_of_file(other) for other in neighbours}
 
     def other_file(row: Bridge) -> str:
-        return index.path_of(row.source if into else row.target) if row.target else ""
+        return index.path_of(row.source if incoming else row.target) if row.target else ""
 
     linked.update(other_file(row) for row in rows if row.bridge != _MENTIONS)
     informative = []

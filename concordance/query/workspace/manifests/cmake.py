@@ -17,7 +17,7 @@ def read(path: str, text: str) -> PackageManifest:
     def rows(pattern: re.Pattern[str]) -> tuple[NamedVersion, ...]:
         matches = pattern.finditer(text)
         return tuple(
-            NamedVersion(one[1].lower(), one[2] or "", text.count("\n", 0, one.start(1)) + 1) for one in matches
+            NamedVersion(match[1].lower(), match[2] or "", text.count("\n", 0, match.start(1)) + 1) for match in matches
         )
 
     return PackageManifest(rows(_PROJECT) if path.endswith("CMakeLists.txt") else (), rows(_WANTED))

@@ -17,7 +17,8 @@ def read(path: str, text: str) -> PackageManifest:
     def rows(pattern: re.Pattern[str]) -> tuple[NamedVersion, ...]:
         matches = pattern.finditer(text)
         return tuple(
-            NamedVersion(one[1], "".join(one.groups()[1:]), text.count("\n", 0, one.start(1)) + 1) for one in matches
+            NamedVersion(match[1], "".join(match.groups()[1:]), text.count("\n", 0, match.start(1)) + 1)
+            for match in matches
         )
 
     return PackageManifest(rows(_MODULE), rows(_REQUIREMENT))

@@ -15,7 +15,7 @@ def read(path: str, text: str) -> PackageManifest:
     if not path.endswith(".xml"):
         matches = _GRADLE.finditer(text)
         return PackageManifest(
-            (), tuple(NamedVersion(one[1], one[2], text.count("\n", 0, one.start(1)) + 1) for one in matches)
+            (), tuple(NamedVersion(match[1], match[2], text.count("\n", 0, match.start(1)) + 1) for match in matches)
         )
     project: dict[str, str] = {}
     parent: dict[str, str] = {}
