@@ -1,8 +1,8 @@
 """Code that Python and its test runners run although no name in the text refers to it.
 
-In: a file. Out: edges to a class's special methods, including inherited constructors; to the wrappers of a decorated
-function; from an alias to what it names; between the definitions behind `@overload`; and, for tests, to their fixtures
-and set-up methods.
+In: a file. Out: edges to a class's special methods, including inherited constructors; to the decorators of a function
+or class and what they wrap around it; from an alias to what it names; between the definitions behind `@overload`; and,
+for tests, to their fixtures and set-up methods.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class ImplicitCalls:
             yield from self._construction(target, user)
         for symbol in range(len(file.symbol_kind)):
             kind = file.kind(symbol)
+            yield from self._decorations(file, symbol)
             if kind is Kind.CLASS:
                 if not self._is_exception(file.id(symbol)):
                     yield from self._special_methods(file.id(symbol), file.id(symbol), _CONSTRUCTORS)
@@ -163,6 +164,14 @@ class ImplicitCalls:
             for value in self.values.value(file, maker):
                 for inner in self._inner_functions(value):
                     yield inner, file.id(symbol), EdgeKind.IS_WRAPPED
+
+    def _decorations(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
+        """Yield the decorators of a function or class: what they return when the file is loaded takes its place."""
+        for expression in file.related_expressions(symbol, SymbolRelation.DECORATOR):
+            maker = file.left[expression] if file.op[expression] == Op.CALL else expression
+            for value in self.values.value(file, maker):
+                if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int):
+                    yield value.id, file.id(symbol), EdgeKind.LOADS
 
     def _inner_functions(self, value: PythonValue) -> Iterator[int]:
         if not isinstance(value.id, int) or value.tag not in (FUNCTION, CLASS):

@@ -7,9 +7,11 @@ place. A use as a type, an import or a mention counts, but is not followed furth
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from concordance.base.blocks import count_noun
 from concordance.base.errors import ToolFailed, UserError
 from concordance.base.model import EXECUTABLE_KINDS, File
 from concordance.collect.line_diff import changed_lines
@@ -51,6 +53,7 @@ class AffectedSymbol(NamedTuple):
     steps: int  # distance from the change
     why: str
     run: str  # the command that runs it, if it is a test
+    tests: int  # of a file of tests: how many of them may break
 
 
 def changed_symbols(index: Index) -> tuple[list[int], str]:
@@ -101,7 +104,7 @@ def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
 
 def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
     """Return what may break, nearest first, with the `FIRST_TESTS` nearest tests before everything else: tests that
-    were changed themselves, or are in the changed file, are the nearest."""
+    were changed themselves, or are in the changed file, are the nearest. Further tests are one row for each file."""
     own = set(starts)
     begin = with_members_and_owners(index, starts)
     walk = index.graph.back(begin, _FOLLOWED, _NOT_FOLLOWED, STEPS, MAX_EDGES, index.order_of)
@@ -114,19 +117,50 @@ def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
     rows.sort(key=lambda row: (row.steps, row.order, index.order_of(row.id)))
     tests = [row for row in rows if row.order >= 0][:FIRST_TESTS]
     first = {row.id for row in tests}
-    return ReachedSymbols([*tests, *(row for row in rows if row.id not in first)], walk)
+    return ReachedSymbols([*tests, *_group_tests(index, rows, first)], walk)
+
+
+def _group_tests(index: Index, rows: Iterable[ReachedSymbol], first: Collection[int]) -> Iterator[ReachedSymbol]:
+    """Yield the rows that are not among the first: tests of a file as one row, in the place of the nearest of them.
+
+    A file of tests that is itself a row, because it imports what changed, is left out: its tests say more.
+    """
+    rows = list(rows)
+    counts = Counter(index.path_of(row.id) for row in rows if row.order >= 0 and row.id not in first)
+    tested = {index.path_of(row.id) for row in rows if row.order >= 0}
+    grouped: set[str] = set()
+    for row in rows:
+        path = index.path_of(row.id)
+        if row.id in first or path in grouped or (row.order < 0 and path in tested and index.path_of_file(row.id)):
+            continue
+        if row.order >= 0 and counts[path] > 1:
+            grouped.add(path)
+            yield row._replace(id=index.file_id(path), tests=counts[path])
+        else:
+            yield row
 
 
 def affected_symbols(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[AffectedSymbol]:
     """Return rows with their places, reasons and test commands."""
     known = places(index, (row.id for row in rows))
     return [
-        AffectedSymbol(known[row.id], row.steps, why, test_command(index, known[row.id]) if row.order >= 0 else "")
+        AffectedSymbol(
+            known[row.id], row.steps, why, test_command(index, known[row.id]) if row.order >= 0 else "", row.tests
+        )
         for row, why in zip(rows, explain_paths(index, rows, walk), strict=True)
     ]
 
 
+def shown_name(index: Index, affected: AffectedSymbol) -> str:
+    """Return the name of a symbol; of a file that stands for its tests, how many they are; "" for any other file."""
+    if affected.place.name:
+        return display_name(index, affected.place)
+    return count_noun(affected.tests, "test") if affected.tests else ""
+
+
 HELP = f"""List what a change may break, nearest first: the {FIRST_TESTS} nearest tests, then everything else.
+
+Further tests are listed file by file, with the number of them that may break.
 
 Without a PATH or NAME, the change is the difference between the work tree and the last commit.
 
@@ -157,7 +191,7 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
             "distance": affected.steps,
             "why": affected.why,
             "run": affected.run,
-            "called": display_name(index, affected.place) if affected.place.name else "",
+            "called": shown_name(index, affected),
         }
         for affected in shown
     ]

@@ -20,7 +20,7 @@ from concordance.base.model import File, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, page_for, paginate, requested_trust
 from concordance.query.commands import COMMANDS
-from concordance.query.commands.impact import affected_symbols, find_affected
+from concordance.query.commands.impact import affected_symbols, find_affected, shown_name
 from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.at_position import POSITION
@@ -305,7 +305,7 @@ class WorkspaceQuestions:
                 "repository": repository, "path": affected.place.path, "line": affected.place.line,
                 "qualified": full_name(affected.place) if affected.place.name else "", "distance": affected.steps + 1,
                 "why": affected.why, "run": affected.run,
-                "called": display_name(index, affected.place) if affected.place.name else "",
+                "called": shown_name(index, affected),
             }
             for affected in reached
             if affected.place.id not in users

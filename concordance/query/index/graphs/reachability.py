@@ -55,6 +55,7 @@ class ReachedSymbol(NamedTuple):
     id: int  # of a test, or of a file that as a whole is one
     reached_at: int  # the symbol of the walk at which it was found
     behind: str = ""  # what the start of the walk leads to in turn
+    tests: int = 0  # of a file that stands for its tests: how many of them were reached
 
 
 class ReachedSymbols(NamedTuple):
@@ -70,11 +71,12 @@ def functions_in(index: Index, file: File) -> list[int]:
 
 
 def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
-    """Return symbols with their declarations, and for classes and namespaces everything inside of them."""
+    """Return symbols with their declarations and everything inside of them: a test that runs the wrapper in a decorator
+    runs a part of it."""
     members: dict[int, None] = {}
     for place in with_counterparts(index, places):
         members[place.id] = None
-        if place.kind in CONTAINER_KINDS:
+        if place.kind in CONTAINER_KINDS | EXECUTABLE_KINDS:
             members.update((symbol.id, None) for symbol in members_of(index, place))
     return list(members)
 
