@@ -377,6 +377,10 @@ class Facts(Store):
         """Return what overrides a method: ids and trust."""
         return [(r[0], r[1]) for r in self._rows("SELECT symbol, trust FROM override WHERE target = ?", (symbol,))]
 
+    def overrides(self) -> list[tuple[int, int]]:
+        """Return all methods that override another: pairs of overriding and overridden symbol, without guesses."""
+        return [(r[0], r[1]) for r in self._rows("SELECT symbol, target FROM override WHERE trust > 0")]
+
     def overrides_of_file(self, file: int) -> list[tuple[int, int]]:
         """Return what the methods of a file override: pairs of overriding and overridden symbol, without guesses."""
         return self._pairs("override", "symbol", file, "AND trust > 0")

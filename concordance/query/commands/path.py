@@ -8,7 +8,7 @@ order in which files were read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -36,8 +36,8 @@ _EASY_EDGES = 50_000  # edges that are visited sooner than all edges are reverse
 _SearchResult = tuple[dict[int, int], dict[int, list[int]]]
 HELP = """Show how one name or file reaches another: the shortest chain, each step with the line that shows it.
 
-Steps are calls, imports and bridges between languages. Chains by which the first executes the last are preferred; if
-there are none, any chain is shown.
+Steps are calls, imports and bridges between languages. Chains by which the first executes the last are preferred; then
+chains in which a method that is called is overridden; then chains of any kind of use.
 
 \b
 concord path torch.nn.Linear at::native::addmm_out_cuda
@@ -125,13 +125,16 @@ class PathSearch(NamedTuple):
 
 
 def find_chains(index: Index, begins: Collection[int], ends: Collection[int], limit: int) -> PathSearch:
-    """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
+    """Return the shortest chains in which the beginning runs the end; if there are none, chains in which it may run the
+    end because a method is overridden; then chains of any kind of use."""
     looked, whole = 0, True
-    for first_other, note in (
-        (EdgeKind.LOADS, "calls and bridges"),
-        (EdgeKind.MENTIONS, "calls, imports, types, inheritance and bridges"),
+    overrides = OverridePairs(index.facts.overrides())
+    for first_other, pairs, note in (
+        (EdgeKind.LOADS, OverridePairs(()), "calls and bridges"),
+        (EdgeKind.LOADS, overrides, "calls, overriding methods and bridges"),
+        (EdgeKind.MENTIONS, overrides, "calls, overriding methods, imports, types, inheritance and bridges"),
     ):
-        search = _Search(index, frozenset(begins), frozenset(ends), first_other)
+        search = _Search(index, frozenset(begins), frozenset(ends), first_other, pairs)
         chains = search.chains() if search.meets() else None
         looked, whole = looked + search.edges_visited, whole and search.whole
         if chains is not None:
@@ -140,15 +143,30 @@ def find_chains(index: Index, begins: Collection[int], ends: Collection[int], li
     return PathSearch([], looked, whole, note)
 
 
+class OverridePairs:
+    """Which methods override which: a call of a method may run those that override it."""
+
+    def __init__(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """`pairs` are overriding methods with what they override."""
+        self.above: dict[int, set[int]] = {}
+        self.below: dict[int, set[int]] = {}
+        for overriding, overridden in pairs:
+            self.above.setdefault(overriding, set()).add(overridden)
+            self.below.setdefault(overridden, set()).add(overriding)
+
+
 class _Search:
     """A breadth-first search backwards from the end, and, if that takes long, forwards from the beginning as well.
 
     Most pairs of names are not connected, and then one of the two sides soon has nothing left to follow.
     """
 
-    def __init__(self, index: Index, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind) -> None:
+    def __init__(
+        self, index: Index, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind,
+        overrides: OverridePairs,
+    ) -> None:  # fmt: skip
         """`first_other` is the first kind of edge that is not followed."""
-        self._index, self._first_other = index, first_other
+        self._index, self._first_other, self._overrides = index, first_other, overrides
         self._users = [set(ends)]  # by distance to the end: what leads there
         self._used = [set(begins)]  # by distance from the beginning: what it leads to
         self.edges_visited, self.whole = 0, True
@@ -162,13 +180,17 @@ class _Search:
             if not self.whole or steps == _MAX_STEPS or not self._users[-1] or not self._used[-1]:
                 return False
             if self.edges_visited > _EASY_EDGES and len(self._used[-1]) < len(self._users[-1]):
-                self._expand(graph_of_targets(self._index), self._used, all_used)
+                self._expand(graph_of_targets(self._index), self._overrides.below, self._used, all_used)
             else:
-                self._expand(self._index.graph, self._users, all_users)
+                self._expand(self._index.graph, self._overrides.above, self._users, all_users)
         return True
 
-    def _expand(self, graph: LinkGraph, levels: list[set[int]], known: set[int]) -> None:
+    def _expand(
+        self, graph: LinkGraph, overrides: dict[int, set[int]], levels: list[set[int]], known: set[int]
+    ) -> None:
         met, edges = graph.users_of(levels[-1], self._first_other)
+        if overrides:
+            met = met.union(*(overrides[one] for one in levels[-1] if one in overrides))
         self.edges_visited += edges
         levels.append(met - known)
         known |= met
@@ -200,7 +222,7 @@ class _Search:
             for target in targets
             for user, way in self._index.graph.users(target)
             if way < self._first_other and user in users
-        }
+        } | {(user, target) for target in targets for user in self._overrides.above.get(target, set()) & users}
 
 
 def _add(following: dict[int, list[int]], pairs: set[tuple[int, int]]) -> None:
@@ -253,6 +275,10 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
         return PathStep(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
     file = index.open_file(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
+    overriding = dict(index.facts.overriding(source.id))
+    if target.id in overriding and min(ways, default=EdgeKind.INHERITS) >= EdgeKind.INHERITS:
+        trust = Trust(overriding[target.id]).name.lower()
+        return PathStep(source, target, source.line, "is overridden by", trust, "inheritance")
     how = WAYS[EdgeKind(min(ways))] if ways else "reaches"
     uses = uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME)
     spots = [(file.position_of(at), claim) for at, claim in uses.items()]

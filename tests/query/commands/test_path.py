@@ -15,9 +15,11 @@ from concordance.query.commands import path
 from tests.support.program import write
 
 
-def _chains(graph: LinkGraph, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind) -> set[tuple[int, ...]]:
+def _chains(
+    graph: LinkGraph, begins: frozenset[int], ends: frozenset[int], first_other: EdgeKind, overrides: path.OverridePairs
+) -> set[tuple[int, ...]]:
     index: Any = SimpleNamespace(graph=graph)
-    search = path._Search(index, begins, ends, first_other)
+    search = path._Search(index, begins, ends, first_other, overrides)
     if not search.meets():
         return set()
     distance, following = search.chains()
@@ -39,11 +41,12 @@ def test_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         edges = {edge(draw.randrange(size), draw.randrange(size), draw.choice((0, 0, 5, 9, 14, 15))) for _ in range(2 * size)}
         graph = LinkGraph(join_graph([pack_edges(edges)], size))
         begins, ends = (frozenset(draw.sample(range(size), draw.randint(1, 2))) for _ in range(2))
+        overrides = path.OverridePairs((draw.randrange(size), draw.randrange(size)) for _ in range(seed % 4))
         for first_other in (EdgeKind.LOADS, EdgeKind.MENTIONS):
             monkeypatch.setattr(path, "_EASY_EDGES", 1_000_000)
-            one = _chains(graph, begins, ends, first_other)
+            one = _chains(graph, begins, ends, first_other, overrides)
             monkeypatch.setattr(path, "_EASY_EDGES", -1)
-            assert _chains(graph, begins, ends, first_other) == one
+            assert _chains(graph, begins, ends, first_other, overrides) == one
             connected += bool(one)
     assert connected > 100
 
@@ -60,3 +63,18 @@ def test_of_equally_short_chains_the_one_near_the_end_comes_first(tmp_path: Path
     with concordance.open(tmp_path) as repository:
         rows = repository.path("app.py core/native/kernels.py")
     assert [row["path"] for row in rows] == ["app.py", "core/native/linear.py"]
+
+
+def test_a_call_of_a_method_may_run_what_overrides_it(tmp_path: Path) -> None:
+    files = {
+        "shapes.py": "class Shape:\n    def area(self):\n        return 0\n\n    def describe(self):\n        return self.area()\n",
+        "square.py": "from shapes import Shape\n\n\ndef power(side):\n    return side * side\n\n\nclass Square(Shape):\n    def area(self):\n        return power(2)\n",
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        rows = repository.path("Shape.describe power")
+    assert [(row["path"], row["line"], row["how"]) for row in rows] == [
+        ("shapes.py", 6, "calls"),
+        ("shapes.py", 2, "is overridden by"),
+        ("square.py", 10, "calls"),
+    ]
