@@ -54,6 +54,7 @@ class Addresses:
         `ending` is that of the pages' names, by their format.
         """
         self.out, self._plain, self._ending = out, plain, ending
+        self._root = root
         to_root = os.path.relpath(os.path.realpath(root), os.path.realpath(out)).replace(os.sep, "/")
         self._to_root = quote(_encoded(to_root), _SAFE)
         self._folders: dict[str, str] = {"": ""}  # folders of the repository -> folders of the book
@@ -195,6 +196,22 @@ class Addresses:
                 self._prefixes.clear()
             self._prefixes[here, folder] = known
         return known
+
+
+class PrintedAddresses(Addresses):
+    """Addresses for a page that is printed instead of written: they start at the root of the repository, and lead to
+    the files themselves where a page of the book would lead to the page of a file."""
+
+    def link(self, page: str, ref: Ref) -> str:
+        if ref.to in (To.SOURCE, To.FILE):
+            return self.source(page, ref.path)
+        return super().link(page, ref)
+
+    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
+        return quote(_encoded(path), _SAFE) + lines_at(first, last)
+
+    def to(self, page: str, there: str) -> str:
+        return quote(_encoded(os.path.relpath(os.path.join(self.out, there), self._root)), _SAFE)
 
 
 def claims_of(page: str) -> str:

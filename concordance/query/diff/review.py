@@ -358,6 +358,10 @@ def _reference_blocks(review: Review) -> list[Block]:
 
 def _command_blocks(review: Review) -> list[Block]:
     tests = len(review.report.may_run)
+    if not review.commands and tests:
+        how = "it is run" if tests == 1 else "they are run"
+        note = f"{count_noun(tests, 'test')} may run what changed; no file says how {how}."
+        return [Text([note]), *truncated_list([_item(row) for row in review.report.may_run])]
     if not review.commands:
         return [Text(["No test found that may run what changed."])] if review.report.symbols else []
     if not tests and not review.report.touched:

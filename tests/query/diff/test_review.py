@@ -56,6 +56,21 @@ def test_a_review_lists_what_the_change_leaves_behind(rows: list[dict[str, Any]]
     assert [(row["path"], row["after"]["owners"]) for row in rows if row["kind"] == "owner"] == [("shop/cart.py", ["@till"])]
 
 
+def test_the_page_for_people_keeps_asterisks_and_links_from_the_root(folder: Path) -> None:
+    starred = FILES["shop/cart.py"].replace("def same():", "def same(*names, **options):")
+    program.write(folder, {**FILES, "shop/cart.py": starred, "pyproject.toml": ""})
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    books.write(folder, folder / ".concordance" / "book")
+    (folder / "shop/cart.py").write_text(starred.replace("*names", "first, *names"))
+    page = concord("diff", "--review", "--repo", folder).stdout
+    assert r"def same(\*names, \*\*options)" in page
+    assert "(tests/test_cart.py#L1)" in page
+    assert "../" not in page
+    assert "1 test may run what changed; no file says how it is run." in page
+
+
 def test_a_test_that_names_what_is_gone_runs_first(folder: Path) -> None:
     test = "from shop import cart\n\n\ndef test_empty():\n    assert cart.empty_cart() == []\n"
     program.write(folder, FILES | {"tests/test_empty.py": test, "CHANGES.md": "Added `empty_cart`.\n"})
