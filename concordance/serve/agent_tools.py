@@ -46,7 +46,7 @@ _REFERENCES = {
     "imports": "imports", "importers": "importers",
 }  # fmt: skip
 _TARGET = {"type": "string", "description": "path, name, path#Outer.inner or path:line:col"}
-_BUDGET = {"type": "integer", "default": DEFAULT_TOKENS, "description": "upper limit of the answer"}
+_BUDGET = {"type": "integer", "default": DEFAULT_TOKENS, "description": "size of the answer at most"}
 _CURSOR = {"type": "string", "description": "from a previous answer"}
 
 
@@ -61,7 +61,7 @@ class Tool(NamedTuple):
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its arguments."""
-        more = {"max_tokens": _BUDGET} | ({"cursor": _CURSOR} if self.name not in ("read", "explain") else {})
+        more = {"max_tokens": _BUDGET} | ({"cursor": _CURSOR} if self.name != "read" else {})
         return {
             "type": "object", "properties": self.properties | more, "required": list(self.required),
             "additionalProperties": False,
@@ -71,8 +71,8 @@ class Tool(NamedTuple):
 TOOLS = (
     Tool(
         "find",
-        "Find files and definitions, best first. A name or a few words: search. A bug report, stack trace or test "
-        "output: the files and functions that most likely need the change, with reasons.",
+        "Search files and definitions by name or words, best first. Of a bug report, stack trace or test output: list "
+        "the files and functions that most likely need the change, with reasons.",
         {
             "query": {"type": "string"},
             "in": {"type": "string", "description": "folder to search"},
@@ -82,19 +82,19 @@ TOOLS = (
     ),
     Tool(
         "read",
-        "Read source: a definition by name, or lines of a file, with links to the definitions of the names used there.",
+        "Read source: a definition by name, or lines of a file; then where the names used there are defined.",
         {"target": _TARGET, "start": {"type": "integer"}, "end": {"type": "integer"}},
         ("target",),
     ),
     Tool(
         "explain",
-        "What a file, folder (`.`: the repository) or definition is for, its structure, its users and its tests.",
+        "Describe a file, a folder (`.` is the repository) or a definition: purpose, structure, users, tests.",
         {"target": _TARGET},
         ("target",),
     ),
     Tool(
         "references",
-        "Exact references of one kind, each with its trust.",
+        "List references of one kind, each with how certain it is.",
         {
             "target": _TARGET,
             "kind": {"type": "string", "enum": [*_REFERENCES, "overrides"]},
@@ -104,14 +104,14 @@ TOOLS = (
     ),
     Tool(
         "path",
-        "The shortest chain of calls, imports and bridges between languages from one name or file to another.",
+        "Find the shortest chain of calls and imports, also between languages, from one name or file to another.",
         {"from": _TARGET, "to": _TARGET},
         ("from", "to"),
     ),
     Tool(
         "impact",
-        "What a change may break: tests to run first with their commands, then users. Without a target: a review of "
-        "the uncommitted changes, with documents, owners and statements of the book that no longer hold.",
+        "List what a change may break: tests to run first, with commands, then users. Without a target: review the "
+        "uncommitted changes, with documents, owners and pages that no longer hold.",
         {"target": _TARGET},
         (),
     ),
@@ -326,6 +326,11 @@ class _Call:
         text = _ANCHOR.sub("", _LINK.sub(r"\1", whole))
         parts = re.split(r"\n(?=#{1,4} )", text)
         parts.sort(key=lambda part: _ASIDE.match(part) is not None)
+        lines = "\n".join(parts).split("\n")
+        if self.skipped >= len(lines):
+            advice = f"The page has {count_noun(len(lines), 'line')}: use the cursor of a previous answer"
+            raise UserError(f"cursor cannot be {self.skipped}", advice)
+        parts = re.split(r"\n(?=#{1,4} )", "\n".join(lines[self.skipped :]))
         shown: list[str] = []
         left = self.budget
         for part in parts:
@@ -337,10 +342,15 @@ class _Call:
         dropped = parts[len(shown) :]
         if dropped:  # as much of the next section as fits, if that is more than its heading
             beginning = cut_to_tokens(dropped[0], left)
-            shown += [beginning] if beginning.strip().count("\n") > 1 else []
-        heads = ", ".join(part.partition("\n")[0].strip("# ") for part in dropped[:8])
-        note = f"{count_noun(len(dropped), 'more section')} ({heads}): raise max_tokens" if dropped else ""
+            if not shown:  # a line too long for the budget is cut, so that the next call goes on after it
+                shown.append(beginning or cut_middle(dropped[0].partition("\n")[0], left))
+            elif beginning.strip().count("\n") > 1:
+                shown.append(beginning)
+        heads = ", ".join(part.partition("\n")[0].strip("# ") for part in dropped[:5])
         body = "\n".join(shown)
+        after = self.skipped + body.count("\n") + 1
+        more = f'call again with cursor="{after}", or raise max_tokens'
+        note = f"{count_noun(len(dropped), 'more section')} ({heads}): {more}" if dropped else ""
         structured = {"page": body, "by": "links of trust unique_name or better"}
         return self._finished(structured, body, note, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
 

@@ -181,6 +181,20 @@ def test_answers_say_only_what_an_agent_needs(tools: AgentTools) -> None:
     assert "a call whose target is not known is not followed" in nothing
 
 
+def test_a_long_page_is_read_on_from_its_cursor(tools: AgentTools) -> None:
+    asked = {"target": "abacus/ledger.py"}
+    whole = tools.call("explain", {**asked, "max_tokens": 20_000}).structured["page"]
+    parts, cursor = [], "0"
+    while cursor:
+        answer = tools.call("explain", {**asked, "max_tokens": 500, "cursor": cursor})
+        parts.append(answer.structured["page"])
+        cursor = answer.structured.get("more", "").partition('cursor="')[2].partition('"')[0]
+    assert len(parts) > 2
+    assert "\n".join(parts) == whole
+    with pytest.raises(UserError, match="cursor cannot be 99999"):
+        tools.call("explain", {**asked, "cursor": "99999"})
+
+
 def test_an_operator_is_explained_by_its_kernels(tools: AgentTools) -> None:
     answer = tools.call("explain", {"target": "torch.tally"})
     assert "Operator" in answer.text.split("\n")[0] and "native/src/module.cpp" in answer.text
