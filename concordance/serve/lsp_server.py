@@ -286,12 +286,20 @@ class Answers:
         rows = ask(self.index, "search", query, _SYMBOLS, number=_SYMBOLS).rows
         return [
             lsp.WorkspaceSymbol(
-                self.location(str(row["path"]), int(str(row["line"]))), str(row["called"] or row["symbol"]),
-                _KINDS.get(Kind(str(row["kind"])), lsp.SymbolKind.Variable), container_name=str(row["path"]),
+                self._named_at(str(row["path"]), int(str(row["line"])), str(row["symbol"])),
+                str(row["called"] or row["symbol"]), _KINDS.get(Kind(str(row["kind"])), lsp.SymbolKind.Variable),
+                container_name=str(row["path"]),
             )
             for row in rows
             if row["symbol"] and row["kind"] in frozenset(Kind)
         ]  # fmt: skip
+
+    def _named_at(self, path: str, line: int, symbol: str) -> lsp.Location:
+        """Return where a line defines a symbol: its name, as far as the line has it."""
+        for head in self.index.open_file(path).defined:
+            if head.line == line and head.name and symbol.endswith(head.name):
+                return self.location(path, line, head.col, len(head.name))
+        return self.location(path, line)
 
     def highlights(self, spot: _Spot | None) -> list[lsp.DocumentHighlight]:
         """Return the uses in the same file."""

@@ -190,7 +190,8 @@ def test_the_documentation_shows_this_session(session: Found) -> None:
 def test_symbols_and_links(session: Found) -> None:
     outline = {one.name: [child.name for child in one.children] for one in session["symbols"]}
     assert "add" in outline["Ledger"]
-    assert any(one.name == "abacus.Ledger" for one in session["workspace"])
+    places = {one.name: one.location.range for one in session["workspace"]}
+    assert (places["abacus.Ledger"].start.character, places["abacus.Ledger"].end.character) == (6, 12)  # after `class`
     assert [one.target.rpartition("/repo/")[2] for one in session["links"]]
 
 
