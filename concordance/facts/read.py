@@ -295,6 +295,10 @@ class Facts(Store):
         row = self._row("SELECT packed FROM pass WHERE name = ?", name)
         return bytes(row[0]) if row else b""
 
+    def analysis_marks(self) -> dict[str, int]:
+        """Return the checksums of all results of whole-repository analyses."""
+        return dict(self._all("SELECT name, mark FROM pass"))
+
     def tests(self) -> list[tuple[int, int]]:
         """Return the ids of all tests, each after that of its file, of each file in the order of the text."""
         return self._all("SELECT file, id FROM symbol WHERE test ORDER BY file, place")

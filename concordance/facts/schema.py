@@ -19,7 +19,7 @@ from urllib.parse import quote
 from concordance.base import confined_folder
 from concordance.base.model import File, FileHistory
 
-VERSION = 12
+VERSION = 13
 GENERATED = "generated"  # folder inside a store, for the store of the program's own pages
 _TIMES, _ALWAYS = 4, 100_000  # limits on ids: relative to the number after the first build, and in addition to that
 
@@ -63,7 +63,7 @@ CREATE TABLE ends (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE remark (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, file INTEGER, place INTEGER, line INTEGER,
   declaration INTEGER, col INTEGER, public INTEGER, key TEXT, test INTEGER);
-CREATE TABLE pass (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
+CREATE TABLE pass (name TEXT PRIMARY KEY, mark INTEGER, packed BLOB) WITHOUT ROWID;
 CREATE TABLE term (text TEXT PRIMARY KEY, files INTEGER) WITHOUT ROWID;
 CREATE TABLE change (path PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 CREATE TABLE touched (aspect TEXT, key BLOB, at INTEGER, PRIMARY KEY (aspect, key)) WITHOUT ROWID;

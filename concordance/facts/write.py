@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
@@ -277,9 +278,9 @@ class StoreWriter:
         return self._paths[self.owners[identity]]
 
     def put_analysis(self, name: str, packed: bytes) -> None:
-        """Write the result of a whole-repository analysis, replacing the old one."""
+        """Write the result of a whole-repository analysis with its checksum, replacing the old one."""
         with self._guarded():
-            self._connection.execute("INSERT OR REPLACE INTO pass VALUES (?, ?)", (name, packed))
+            self._connection.execute("INSERT OR REPLACE INTO pass VALUES (?, ?, ?)", (name, crc32(packed), packed))
 
     def put_ranks(self, ranks: Iterable[tuple[float, int]]) -> None:
         """Write how central files are: pairs of rank and id."""

@@ -30,7 +30,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind
-from concordance.extract.registry import is_analysed, language_of
+from concordance.extract.registry import is_analysed
 from concordance.query.book.chapters import is_code, plan
 from concordance.query.book.key_definitions import (
     KeyDefinition,
@@ -359,7 +359,7 @@ def build_and_test(index: Index) -> list[Block]:
     if topics.get("Build") or builds:
         items.append(Item([Strong("Build"), ": ", *join_in_sentence([*topics.get("Build", []), *builds])]))
     blocks: list[Block] = []
-    whole = test_files(index)
+    whole = ledger(index).whole_tests
     inner = [folders(index).all[path] for path in root.folders]
     if root.tests or whole:
         test_folders = [
@@ -381,14 +381,6 @@ def build_and_test(index: Index) -> list[Block]:
         if unread or "Test" in topics:
             items.append(Item([Strong("Test"), ": ", *join_in_sentence([*topics.get("Test", []), *unread])]))
     return [Items(items), *blocks] if items else []
-
-
-def test_files(index: Index) -> list[str]:
-    """Return the test files of languages whose tests have no names of their own, in which a file counts as a test."""
-    return [
-        path for path, file in ledger(index).files.items()
-        if file.lines and language_of(file.language).tests.is_test_file(file.category, path)
-    ]  # fmt: skip
 
 
 def tests_in_words(tests: int, files: Collection[str]) -> str:
@@ -440,7 +432,7 @@ def _topics(index: Index) -> dict[str, list[Piece]]:
 def _commands_for_all(index: Index) -> list[str]:
     """Return the commands that run all tests, one per language; nothing if that of a language is not known."""
     files = ledger(index).files
-    tested = Counter(files[path].language for path in (*ledger(index).tests, *test_files(index)))
+    tested = Counter(files[path].language for path in (*ledger(index).tests, *ledger(index).whole_tests))
     commands = [index.runners.command_for_all(language) for language, _ in tested.most_common()]
     return list(dict.fromkeys(commands)) if all(commands) and len(set(commands)) <= _TESTS else []
 
@@ -449,7 +441,7 @@ def _commands(index: Index) -> list[str]:
     """Return the commands that run the files with the most tests, one per language. The name of a program alone is not
     one: it has to be built first, and nothing says where it is."""
     commands: dict[str, str] = {}
-    counts = [*ledger(index).tests.items(), *((path, 0) for path in test_files(index))]
+    counts = [*ledger(index).tests.items(), *((path, 0) for path in ledger(index).whole_tests)]
     files = ledger(index).files
     own = [row for row in counts if not _IN_EXAMPLE.search(row[0])]
     for path, _ in sorted(own or counts, key=lambda row: (-row[1], -files[row[0]].lines, row[0])):

@@ -30,11 +30,11 @@ from concordance.query.folders.front_page import (
     build_and_test,
     concepts,
     parts_table,
-    test_files,
     tests_in_words,
     where_to_start,
 )
 from concordance.query.folders.project_name import name_of, readme_of
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
 _CENTRAL = 12
@@ -58,7 +58,7 @@ def root_index(index: Index) -> Iterator[Block]:
     if not root.count:
         yield Text(["The repository has no files."])
         return
-    whole = test_files(index)
+    whole = ledger(index).whole_tests
     tests = f" and {tests_in_words(root.tests, whole)}" if root.tests or whole else ""
     kinds = folder_definitions(index).all[""].kinds
     symbols = sum(number for kind, number in kinds.items() if kind not in _NOT_DEFINED)

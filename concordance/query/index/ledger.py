@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from concordance.base.model import File, Skip
+from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, memoised, shared_until, unrecorded_copy
@@ -21,6 +22,11 @@ class Ledger:
         self.files: dict[str, File] = index.files
         # How many tests each file has.
         self.tests: Counter[str] = Counter({path: len(ids) for path, ids in sorted(index.tests_in.items())})
+        # Test files of languages whose tests have no names of their own, in which a file counts as a test.
+        self.whole_tests = [
+            path for path, file in self.files.items()
+            if file.lines and language_of(file.language).tests.is_test_file(file.category, path)
+        ]  # fmt: skip
 
 
 @shared_until(ANY_UPDATE)

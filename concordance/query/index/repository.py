@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
-from zlib import crc32
 
 from concordance.base.config import Book
 from concordance.base.errors import UserError
@@ -471,7 +470,8 @@ class Index:
 
 def analysis_marks(facts: Facts) -> dict[str, int]:
     """Return checksums of the results of whole-repository analyses; an equal checksum means an unchanged result."""
-    return {name: crc32(facts.analysis_result(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
+    marks = facts.analysis_marks()
+    return {name: marks.get(name, 0) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
 
 
 KIND_NUMBERS: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}

@@ -247,12 +247,12 @@ def _digest_tables(index: Index) -> _WrittenSubject:
 
 def render_subject(index: Index, render: Render, subject: Subject) -> RenderedSubject:
     """Render the files of one subject, and record what is read for them."""
-    reads, tables = index.reads, set(index.summaries.rows)
+    reads, tables = index.reads, set(index.summaries.tables)
     before, reads.values = reads.values, {}
     with reads.recording() as slots:
         files = list(render(index, *subject))
     values, reads.values = reads.values, before
-    counts = {name: rows for name, rows in index.summaries.rows.items() if name not in tables}
+    counts = {name: rows for name, rows in index.summaries.tables.items() if name not in tables}
     return RenderedSubject(subject, files, pack_slots(slots), values, counts)
 
 

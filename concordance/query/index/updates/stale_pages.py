@@ -103,12 +103,10 @@ class StalePages:
             stale_subjects |= readers
             differing |= compared_subjects
             values = {subject for subject in readers if subject[0] in self._compared} - differing
-        missing_pages = set(damaged)
-        stale_subjects |= {
-            subject
-            for subject, pages in known.items()
-            if not pages or (missing_pages and not missing_pages.isdisjoint(pages))
-        }
+        stale_subjects |= {subject for subject, pages in known.items() if not pages}
+        if damaged:
+            missing_pages = set(damaged)
+            stale_subjects |= {subject for subject, pages in known.items() if not missing_pages.isdisjoint(pages)}
         positions = subjects()
         work = sorted(
             (stale_subjects & positions.keys()) | (positions.keys() - known.keys()), key=positions.__getitem__
@@ -151,9 +149,9 @@ class StalePages:
         shared = choice.shared or table_digests(self.index, {}, None)
         try:
             if choice.write_all:
-                self.log.write(self._now, records, shared, self.index.summaries.rows)
+                self.log.write(self._now, records, shared, self.index.summaries.tables)
             else:
-                self.log.update(self._now, records, removed, shared, self.index.summaries.rows)
+                self.log.update(self._now, records, removed, shared, self.index.summaries.tables)
         except PageReadsBroken as error:
             self.log.drop()
             advice = "All pages are written, but the next build will write them all again. Free some space on that disk"
