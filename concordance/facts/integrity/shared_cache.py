@@ -35,6 +35,7 @@ _MAX_INDEXES = 20_000  # indexes that are read
 _MAX_SAME = 8  # facts for one content: they differ by its language, its encoding and the macros it uses
 _NAME = re.compile(r"[0-9a-f]{32}")
 _CREDENTIALS = re.compile(r"(?<=://)[^/@]*@|[?#].*")
+_LOCAL_SCHEME = "file://"
 _TIMEOUTS = {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}  # seconds
 
 
@@ -56,7 +57,7 @@ class SharedCache:
 
     def __init__(self, address: str, version: str) -> None:
         """Connect to `address`; a path without a scheme is a local folder."""
-        self.address = address if "://" in address else f"file://{os.path.abspath(address)}"
+        self.address = _with_scheme(address)
         try:
             import fsspec
 
@@ -130,6 +131,16 @@ class SharedCache:
     def _failed(self, done: str, error: Exception) -> SharedCacheFailed:
         """Describe an error without its text, which may contain credentials."""
         return SharedCacheFailed(f"The shared cache {public_address(self.address)} cannot be {done}: {_reason(error)}")
+
+
+def _with_scheme(address: str) -> str:
+    return address if "://" in address else f"{_LOCAL_SCHEME}{os.path.abspath(address)}"
+
+
+def missing_folder(address: str) -> str:
+    """Return the folder of a local address, if there is no such folder yet; "" otherwise."""
+    scheme, _, folder = _with_scheme(address).partition(_LOCAL_SCHEME)
+    return folder if folder and not scheme and not os.path.exists(folder) else ""
 
 
 def public_address(address: str) -> str:

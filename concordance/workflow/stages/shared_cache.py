@@ -18,7 +18,13 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile, Skip
 from concordance.collect import walk
 from concordance.facts.cache import Cache
-from concordance.facts.integrity.shared_cache import CachedBlock, SharedCache, SharedCacheFailed, public_address
+from concordance.facts.integrity.shared_cache import (
+    CachedBlock,
+    SharedCache,
+    SharedCacheFailed,
+    missing_folder,
+    public_address,
+)
 from concordance.workflow.stages.extract import FreshFacts, Job
 from concordance.workflow.workers import pool
 from concordance.workflow.workers.executor import FailedItem, Item, Result
@@ -70,6 +76,10 @@ class SharedCacheStage:
     def store(self, fresh: list[FreshFacts]) -> None:
         """Copy new facts into the shared cache."""
         if sum(fresh_facts.size for fresh_facts in fresh) >= MIN_BYTES:
+            folder = missing_folder(self._address)
+            if folder and not self.failed:
+                advice = "If it belongs to a network share, check that the share is mounted"
+                self._report(f"The folder of the shared cache, {folder}, does not exist and is created now. {advice}")
             self._run(_write, pool.batches(fresh, lambda fresh_facts: fresh_facts.size, _WRITTEN_BYTES))
 
     def _run(self, work: Callable[[Job, list[Item]], Result], batches: Iterable[list[Item]]) -> list[Result]:
