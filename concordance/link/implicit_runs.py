@@ -2,7 +2,7 @@
 
 In: a linked file. Out: the edges from which tests and impact are computed: every use that is better than a candidate,
 and what runs implicitly with it: a function inside another, a class's constructor, and what the language's own rules
-add (the `runs` method of its resolver). Also, the files that a file needs when it is loaded.
+add (`LanguageLinker.runs`). Also, the files that a file needs when it is loaded.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, Trust, unpack_column
 from concordance.facts.links.graph import BY_ROLES, EdgeKind, edge, pack_edges
+from concordance.link.language_linker import Edge, LanguageLinker
 from concordance.link.languages import loading_languages
-from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget
+from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 DEFERRING_SCOPES = frozenset(("function", "lambda"))
 UNLOADED_CONDITION = re.compile(r"if (?:\w+\.)?TYPE_CHECKING(?: and .*)?$|.*__name__")
@@ -21,21 +22,16 @@ FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _CANDIDATE, _CALL, _MEMBER = int(Trust.CANDIDATE), int(Op.CALL), int(Op.MEMBER)
 _GTEST_MACROS = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
-Edge = tuple[int, int, EdgeKind]  # target, user, kind of edge
-
 
 def pack_run_edges(
-    file: LoadedFlow, targets: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], names: LanguageLinker | None
+    file: LoadedFlow, targets: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], linker: LanguageLinker
 ) -> bytes:
     """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
-    runs = getattr(names, "runs", None)
-    receivers = _only_before_dot(file, targets) if runs is not None else set()
-    depends_on = getattr(names, "depends_on", None)
+    receivers = _only_before_dot(file, targets) if linker.PASSES_RECEIVERS else set()
     loading = _run_at_load(file)
     rows: set[int] = set()
     called: set[tuple[int, int]] = set()
-    certain = {target for target, _, _, trust in uses if trust > _CANDIDATE}
-    needed = certain if depends_on is None else {target for target in certain if depends_on(file, target)}
+    needed = linker.needed(file, {target for target, _, _, trust in uses if trust > _CANDIDATE})
     for target, user, roles, trust in uses:
         if trust > _CANDIDATE and target in needed:
             way = BY_ROLES[roles]
@@ -45,8 +41,7 @@ def pack_run_edges(
                     called.add((target, user))
             rows.add(edge(target, user, way))
     rows.update(edge(*row) for row in _language_neutral_edges(file))
-    if runs is not None:
-        rows.update(edge(*run) for run in runs(file, called))
+    rows.update(edge(*run) for run in linker.runs(file, called))
     return pack_edges(rows)
 
 

@@ -13,7 +13,6 @@ from hashlib import sha256
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import (
     TYPE_KINDS,
-    ForeignName,
     Import,
     Kind,
     Links,
@@ -31,9 +30,10 @@ from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
 from concordance.link import implicit_runs
 from concordance.link.interface_digest import mentioned_name_digests
+from concordance.link.language_linker import LanguageLinker
 from concordance.link.languages import import_linkers
 from concordance.link.paths.tree import Tree
-from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget, SymbolsByName
+from concordance.link.world import LinkWorld, LoadedFlow, NameTarget, SymbolsByName
 
 _IMPORT = role_bit(Role.IMPORT)
 _DECLARE = role_bit(Role.DECLARE)
@@ -41,10 +41,10 @@ _CALL = role_bit(Role.CALL)
 _WRITE = role_bit(Role.WRITE)
 _ID_BITS = 32  # bits that an id fits into
 _ID_MASK = (1 << _ID_BITS) - 1
-_METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
-_MAX_ANCESTORS = 64  # ancestors of a class; a longer chain is a mistake in the linked code
 _MAX_REASONS = 250  # distinct reasons that are stored in one byte; all others share one more
 _ANY_REASON = "one of several definitions of this name"
+# Roles, trust and number of uses, by the ids of target and user in one number: half the cost of a tuple.
+_Uses = dict[int, tuple[int, int, int]]
 
 
 class Linker:
@@ -58,16 +58,14 @@ class Linker:
         self._modules = import_linkers()
         resolvers = {name: module.imports for name, module in self._modules.items()}
         self.world = LinkWorld(tree, files, flows, resolvers, symbols_by_name, flows_of_languages)
-        self._names: dict[str, LanguageLinker | None] = {}
+        self._linkers: dict[str, LanguageLinker] = {}
+        self._without_names = LanguageLinker(self.world)
         self._skipped_import_resolvers: dict[str, Callable[[str, Import], list[Target]]] = {}
 
     def prepare(self, languages: Iterable[str] | None = None) -> None:
         """Build the tables that the given languages need, once, before worker processes are forked."""
         for language in {row.language for row in self.world.files if row.size} if languages is None else languages:
-            names = self.names(language)
-            prepare = getattr(names, "prepare", None)
-            if prepare is not None:
-                prepare()
+            self.language_linker(language).prepare()
 
     def import_targets_digest(self, number: int) -> bytes:
         """Return a digest of the targets of a file's imports and of the packages that the imports pass through."""
@@ -81,120 +79,123 @@ class Linker:
             targets += [target for imported in self.world.imports(number) for target in resolve(row.path, imported)]
         return sha256(pack_targets(targets)).digest()[:8] if targets else b""
 
-    def names(self, language: str) -> LanguageLinker | None:
-        """Return the name resolver of a language, or None if it has none; languages of one family share theirs."""
+    def language_linker(self, language: str) -> LanguageLinker:
+        """Return what links the names of a language; languages of one family share theirs."""
         module = self._modules.get(language)
         if module is None or not hasattr(module, "names"):
-            return None
-        if module.__name__ not in self._names:
-            self._names[module.__name__] = module.names(self.world)
-        return self._names[module.__name__]
+            return self._without_names
+        if module.__name__ not in self._linkers:
+            self._linkers[module.__name__] = module.names(self.world)
+        return self._linkers[module.__name__]
 
     def created_linkers(self) -> list[LanguageLinker]:
-        """Return the name resolvers that have been created so far."""
-        return [names for names in self._names.values() if names is not None]
+        """Return the linkers of languages that have been created so far."""
+        return [*self._linkers.values()]
 
     def link(self, number: int) -> LinkedFile:
         """Link one file."""
-        file = self.world.load(number)
-        names = self.names(file.language)
-        targets = names.resolve_file(file) if names is not None else []
-        overrides = list(self._overrides(file, names)) if names is not None else []
-        extends = list(self._extends(file, names)) if names is not None else []
-        resolvers: dict[str, int] = {}
-        for target in targets:
-            if len(resolvers) < _MAX_REASONS:
-                resolvers.setdefault(target.by, len(resolvers))
-        # The only reason that has that many variants is "one of N definitions of this name".
-        if len(resolvers) == _MAX_REASONS:
-            resolvers[_ANY_REASON] = _MAX_REASONS
-        by = bytes([resolvers.get(target.by, _MAX_REASONS) for target in targets])
-        links = Links(
-            pack_column([row.use for row in targets]), pack_column([row.target for row in targets]),
-            bytes([row.trust for row in targets]), by, tuple(resolvers), self.world.targets(file),
-        )  # fmt: skip
-        resolved = len({row.use for row in targets})
-        row = self.world.files[number]
-        uses, missed = self._uses(file, targets)
-        rows = list(zip(*map(unpack_column, uses[:4]), strict=True))
-        edges = implicit_runs.pack_run_edges(file, targets, rows, names)
+        file, row = self.world.load(number), self.world.files[number]
+        linker = self.language_linker(file.language)
+        targets = linker.resolve_file(file)
+        overrides = list(linker.overrides(file))
+        extends = list(self._extends(file, linker))
+        uses, missed = self._collect_uses(file, targets)
+        use_rows = list(zip(*map(unpack_column, uses[:4]), strict=True))
+        edges = implicit_runs.pack_run_edges(file, targets, use_rows, linker)
         loads = pack_column(implicit_runs.loaded_files(self.world, file, targets))
+        included = linker.included(number)
+        foreign_names = linker.foreign_names(file, targets)
         linked = LinkedFile(
-            row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, loads, extends,
+            row.id, self._pack_links(file, targets), uses, missed, overrides, edges, len(file.op),
+            len({target.use for target in targets}), loads, extends,
             self.import_targets_digest(number), mentioned_name_digests(file),
-            self._included(names, number), self._foreign_names(names, file, targets),
+            None if included is None else array("I", [self.world.files[other].id for other in included]).tobytes(),
+            pack_foreign_names(foreign_names) if foreign_names else b"",
         )  # fmt: skip
-        release: Callable[[LoadedFlow], None] | None = getattr(names, "release", None)
-        if release is not None:
-            release(file)
+        linker.release(file)
         return linked
 
-    def _foreign_names(self, names: LanguageLinker | None, file: LoadedFlow, targets: list[NameTarget]) -> bytes:
-        foreign_names: Callable[[LoadedFlow, list[NameTarget]], list[ForeignName]] | None = getattr(
-            names, "foreign_names", None
-        )
-        rows = foreign_names(file, targets) if foreign_names is not None else []
-        return pack_foreign_names(rows) if rows else b""
+    def _pack_links(self, file: LoadedFlow, targets: list[NameTarget]) -> bytes:
+        """Encode the targets of a file's expressions and imports. The reason of each is a byte, the place of its text
+        in a table."""
+        reasons: dict[str, int] = {}
+        for target in targets:
+            if len(reasons) < _MAX_REASONS:
+                reasons.setdefault(target.by, len(reasons))
+        # The only reason that has that many variants is "one of N definitions of this name".
+        if len(reasons) == _MAX_REASONS:
+            reasons[_ANY_REASON] = _MAX_REASONS
+        by = bytes([reasons.get(target.by, _MAX_REASONS) for target in targets])
+        return pack(Links(
+            pack_column([target.use for target in targets]), pack_column([target.target for target in targets]),
+            bytes([target.trust for target in targets]), by, tuple(reasons), self.world.targets(file),
+        ))  # fmt: skip
 
-    def _included(self, names: LanguageLinker | None, number: int) -> bytes | None:
-        included: Callable[[int], list[int]] | None = getattr(names, "included", None)
-        if included is None:
-            return None
-        return array("I", [self.world.files[other].id for other in included(number)]).tobytes()
-
-    def _uses(
-        self, file: LoadedFlow, resolved: list[NameTarget]
+    def _collect_uses(
+        self, file: LoadedFlow, targets: list[NameTarget]
     ) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
-        """Collect which symbol of a file uses which target.
+        """Collect which symbol of a file uses which target, as columns: target, user, roles, trust, number of uses.
+
+        Also counts the names without a target: in calls, and in total.
+        """
+        uses, missed = self._uses_by_name(file, targets)
+        self._add_imported_files(file, uses)
+        uses.pop(file.file_id << _ID_BITS | file.file_id, None)
+        pairs = ([key >> _ID_BITS for key in uses], [key & _ID_MASK for key in uses])
+        columns = (*pairs, *map(list, zip(*uses.values(), strict=True))) if uses else ()
+        return tuple(map(pack_column, columns)), missed
+
+    def _uses_by_name(self, file: LoadedFlow, targets: list[NameTarget]) -> tuple[_Uses, dict[str, tuple[int, int]]]:
+        """Return what a file's names use, and the names without a target with the number of their calls and uses.
 
         Each pair is listed once, with its roles, the best trust and the number of uses; candidates do not count where
         there is something better, and neither do packages that an import only passes through (`a` in `from a.b import
-        c`). Also counts the names without a target: in calls, and in total.
+        c`).
         """
-        targets: dict[int, list[NameTarget]] = {}
-        for row in resolved:
-            targets.setdefault(row.use, []).append(row)
-        uses: dict[int, tuple[int, int, int]] = {}  # by target and user in one number, at half the cost of a tuple
+        targets_of_use: dict[int, list[NameTarget]] = {}
+        for target in targets:
+            targets_of_use.setdefault(target.use, []).append(target)
+        uses: _Uses = {}
         missed: dict[str, tuple[int, int]] = {}
         flow = file.flow
-        id_of, whole, is_c = file.id, file.file_id, file.language in C_FAMILY
+        id_of, is_c = file.id, file.language in C_FAMILY
         rows = zip(*map(unpack_column, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
         for user, used, stated, times in rows:
             if stated == _DECLARE or (stated == _IMPORT and _is_passed_through(file, used)):
                 continue
-            resolutions = targets.get(used)
-            if resolutions is None:
+            if used not in targets_of_use:
                 name = file.free_name(used)
-                calls, all_ = missed.get(name, (0, 0))
                 if name:
-                    missed[name] = (calls + times if stated & _CALL else calls, all_ + times)
+                    calls, total = missed.get(name, (0, 0))
+                    missed[name] = (calls + times if stated & _CALL else calls, total + times)
                 continue
             user_id = id_of(user - 1)
-            for _, target, trust, _ in resolutions:
+            for _, identity, trust, _ in targets_of_use[used]:
                 roles = stated & ~_DECLARE
-                if stated & _WRITE and is_c and self._is_type(target):
+                if stated & _WRITE and is_c and self._is_type(identity):
                     roles = roles & ~_WRITE | _CALL  # a base in a constructor's initialiser list is constructed
-                key = target << _ID_BITS | user_id
-                had = uses.get(key)
-                if had is None or (trust and not had[1]):
+                key = identity << _ID_BITS | user_id
+                before = uses.get(key)
+                if before is None or (trust and not before[1]):
                     uses[key] = (roles, int(trust), times)
-                elif trust or not had[1]:
-                    uses[key] = (had[0] | roles, max(had[1], int(trust)), had[2] + times)
-        is_package = language_of(file.language).imports_folders
-        used_files = {self.world.file_number(key >> _ID_BITS) for key in uses} if is_package else set()
-        for loaded in self.world.targets(file):
-            path = (
-                self._package_file(loaded.paths, used_files) if is_package else loaded.paths[0] if loaded.paths else ""
-            )
+                elif trust or not before[1]:
+                    uses[key] = (before[0] | roles, max(before[1], int(trust)), before[2] + times)
+        return uses, missed
+
+    def _add_imported_files(self, file: LoadedFlow, uses: _Uses) -> None:
+        """Add the files that a file's imports lead to, as used by the file as a whole."""
+        imports_folders = language_of(file.language).imports_folders
+        used_files = {self.world.file_number(key >> _ID_BITS) for key in uses} if imports_folders else set()
+        for target in self.world.targets(file):
+            if imports_folders:
+                path = self._package_file(target.paths, used_files)
+            else:
+                path = target.paths[0] if target.paths else ""
             number = self.world.number.get(path)
             if number is not None:
-                key = self.world.files[number].id << _ID_BITS | whole
-                roles, best, times = uses.get(key, (0, 0, 0))
-                uses[key] = (roles | _IMPORT, max(best, int(Trust.VIA_IMPORT)), times)
-        uses.pop(whole << _ID_BITS | whole, None)
-        pairs = ([key >> _ID_BITS for key in uses], [key & _ID_MASK for key in uses])
-        columns = (*pairs, *map(list, zip(*uses.values(), strict=True))) if uses else ()
-        return tuple(map(pack_column, columns)), missed
+                key = self.world.files[number].id << _ID_BITS | file.file_id
+                roles, trust, times = uses.get(key, (0, 0, 0))
+                uses[key] = (roles | _IMPORT, max(trust, int(Trust.VIA_IMPORT)), times)
 
     def _package_file(self, paths: tuple[str, ...], used: set[int]) -> str:
         """Return the file that stands for an imported package: the only one, or, if nothing in the package is used by
@@ -210,43 +211,12 @@ class Linker:
         owner, symbol = self.world.owner(identity)
         return symbol >= 0 and (owner.kind(symbol) in TYPE_KINDS or owner.kind(symbol) == Kind.TYPE)
 
-    def _extends(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int]]:
+    def _extends(self, file: LoadedFlow, linker: LanguageLinker) -> Iterator[tuple[int, int]]:
         """Yield the classes of a file with each of their bases."""
         for symbol in range(len(file.symbol_kind)):
             if file.kind(symbol) in TYPE_KINDS:
-                for base in dict.fromkeys(names.bases(file, symbol)):
+                for base in dict.fromkeys(linker.bases(file, symbol)):
                     yield file.id(symbol), base
-
-    def _overrides(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int, int]]:
-        """Yield the methods of a file's classes that override a method of a base."""
-        if hasattr(names, "overrides"):  # the language has its own rules
-            yield from names.overrides(file)
-            return
-        for symbol in range(len(file.symbol_kind)):
-            if file.kind(symbol) not in TYPE_KINDS or symbol not in file.members:
-                continue
-            above = self._ancestors(file, symbol, names)
-            for name, members in file.members[symbol].items() if above else ():
-                for member in members:
-                    if file.kind(member) in _METHODS:
-                        target = _member(above, file.names[name])
-                        if target is not None:
-                            yield file.id(member), target, int(Trust.EXACT)
-
-    def _ancestors(self, file: LoadedFlow, symbol: int, names: LanguageLinker) -> list[tuple[LoadedFlow, int]]:
-        """Return the ancestors of a class, nearest first."""
-        ancestors: list[tuple[LoadedFlow, int]] = []
-        seen = {(file.number, symbol)}
-        waiting = [(file, symbol)]
-        while waiting and len(ancestors) < _MAX_ANCESTORS:
-            below = waiting.pop(0)
-            for identity in names.bases(*below):
-                above, place = self.world.owner(identity)
-                if (above.number, place) not in seen and place >= 0:
-                    seen.add((above.number, place))
-                    ancestors.append((above, place))
-                    waiting.append((above, place))
-        return ancestors
 
 
 def _is_passed_through(file: LoadedFlow, use: int) -> bool:
@@ -255,13 +225,3 @@ def _is_passed_through(file: LoadedFlow, use: int) -> bool:
         return False
     module = file.flow.imports[file.left[use]].module.lstrip(".")
     return file.right[use] <= module.count(".")
-
-
-def _member(classes: list[tuple[LoadedFlow, int]], name: str) -> int | None:
-    """Return the method of a name in the nearest class that has one."""
-    for file, symbol in classes:
-        place = file.name_index.get(name)
-        for member in file.members.get(symbol, {}).get(place, ()) if place is not None else ():
-            if file.kind(member) in _METHODS:
-                return file.id(member)
-    return None

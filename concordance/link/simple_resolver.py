@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from concordance.base.kinds import CLOSURE, FUNCTION_KINDS, INLINE_MODULE, WHOLE_MODULE
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, SymbolRelation, Trust, unpack_column
+from concordance.link.language_linker import LanguageLinker
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
@@ -52,7 +53,7 @@ class _ValueType(NamedTuple):
     also: tuple[Place, ...] = ()  # further types whose members it has: the other bounds of a type parameter
 
 
-class SimpleResolver:
+class SimpleResolver(LanguageLinker):
     """Links files of one language or family."""
 
     def __init__(
@@ -64,7 +65,8 @@ class SimpleResolver:
         file visible. Only in Rust: `macros`: True if a file may use the macros of another, by their paths; `modules`:
         the file of the module that a path in a file starts at, by its first name; `crate`: what the paths of files of
         one crate have in common."""
-        self.world, self.languages, self.whole = world, languages, whole
+        super().__init__(world)
+        self.languages, self.whole = languages, whole
         self.macros, self._modules, self._crate = macros, modules, crate
         self._macros_by_name: dict[str, list[Place]] | None = None
         self._package = package
@@ -447,7 +449,7 @@ class SimpleResolver:
         crate, by_name = self._crate(file.path), self.world.symbols_by_name
         if by_name is not None:
             named = by_name(name, file.language, (Kind.METHOD,), _MAX_SAME_NAME)
-            numbers = sorted({self.world.number_of_id(identity) for identity in named})
+            numbers = sorted({self.world.file_number(identity) for identity in named})
         else:
             numbers = self._detached_names.get((owner, name), [])
         place = None

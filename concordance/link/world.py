@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from concordance.base.model import KINDS, Flow, Import, Kind, Op, SymbolRelation, Target, Trust, unpack_column
 from concordance.facts.codec import unpack_flow_names, unpack_flow_without_names, unpack_imports
@@ -26,16 +26,6 @@ class NameTarget(NamedTuple):
     target: int  # the symbol's id
     trust: Trust
     by: str
-
-
-class LanguageLinker(Protocol):
-    """What the linker of a language must implement."""
-
-    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
-        """Return the targets of a file's expressions; several targets of one expression come best first."""
-
-    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """Return the ids of a class's bases that are defined in the repository."""
 
 
 class LoadedFlow:
@@ -263,10 +253,6 @@ class LinkWorld:
         """The numbers of files, by their ids and those of their symbols."""
         rows = enumerate(self.files)
         return IdOwners(sorted((start, number) for number, row in rows for start in row.ids.range_starts()))
-
-    def number_of_id(self, identity: int) -> int:
-        """Return the number of the file that an id belongs to."""
-        return self._owners[identity]
 
     def file_number(self, identity: int) -> int:
         """Return the number of the file that an id belongs to."""

@@ -39,6 +39,7 @@ from concordance.link.cfamily.scopes import (
     ScopeMember,
 )
 from concordance.link.cfamily.symbol_table import SymbolTable
+from concordance.link.language_linker import LanguageLinker
 from concordance.link.paths.tree import shared_prefix_length
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
@@ -52,12 +53,12 @@ _TYPE = role_bit(Role.TYPE)
 _WORD = re.compile(r"\w+")
 
 
-class CFamilyLinker:
+class CFamilyLinker(LanguageLinker):
     """The linker of C-family names."""
 
     def __init__(self, world: LinkWorld) -> None:
+        super().__init__(world)
         numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
-        self.world = world
         state = update_tables(world, *world.previous_c_tables) if world.previous_c_tables is not None else None
         world.previous_c_tables = None
         if state is None:
@@ -68,7 +69,7 @@ class CFamilyLinker:
         self.resolver = ExpressionResolver(world, self.table, self.includes)
         self._members_by_name: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
         self._ids = [row.ids.ids for row in world.files]
-        self._visible = -1, 0  # the file that `depends_on` was last asked about, and the files that it sees, as bits
+        self._visible = -1, 0  # the file that `_is_needed` was last asked about, and the files that it sees, as bits
 
     def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
@@ -131,7 +132,11 @@ class CFamilyLinker:
         """Return the numbers of the files that one includes, in order."""
         return self.includes.included[number]
 
-    def depends_on(self, file: LoadedFlow, target: int) -> bool:
+    def needed(self, file: LoadedFlow, targets: set[int]) -> set[int]:
+        """Return those targets of a file's names without whose files the file could not be compiled or linked."""
+        return {target for target in targets if self._is_needed(file, target)}
+
+    def _is_needed(self, file: LoadedFlow, target: int) -> bool:
         """True if a file that names a symbol needs the symbol's file.
 
         A namespace belongs to every file that opens it, and a forward declaration stands in for a type that is defined

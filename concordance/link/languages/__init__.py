@@ -15,9 +15,10 @@ from concordance.link.paths.tree import Tree
 class ImportLinker(Protocol):
     """Resolves the imports of one family of languages.
 
-    One that also resolves names has `names(world)`, which returns a `link.world.LanguageLinker`. Two more parts are
-    optional, and False by default: `LOADS_IMPORTS` is True if a file needs the files that it imports when it is loaded,
-    `TRACKS_VALUES` if links follow values, because any name may hold anything; other languages declare types by name.
+    One that also resolves names has `names(world)`, which returns a `link.language_linker.LanguageLinker`. Two more
+    parts are optional, and False by default: `LOADS_IMPORTS` is True if a file needs the files that it imports when it
+    is loaded, `TRACKS_VALUES` if links follow values, because any name may hold anything; other languages declare types
+    by name.
     """
 
     @property

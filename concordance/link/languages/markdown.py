@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
+from concordance.link.paths.sphinx import DIRECTIVES, resolve_directive
 from concordance.link.paths.tree import Tree, enclosing_folders
-from concordance.link.sphinx import DIRECTIVES, resolve_directive
 
 LANGUAGES = ("markdown",)
 _ENDINGS = ("", ".md", ".mdx", ".rst")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concordance.base.model import Import, Target
+from concordance.link.paths.sphinx import resolve_directive
 from concordance.link.paths.tree import Tree
-from concordance.link.sphinx import resolve_directive
 
 LANGUAGES = ("rst",)
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from concordance.base.model import Kind, Op, SymbolRelation
 from concordance.facts.links.graph import EdgeKind
-from concordance.link.implicit_runs import FUNCTIONS, Edge
+from concordance.link.implicit_runs import FUNCTIONS
+from concordance.link.language_linker import Edge
 from concordance.link.python.builtin_types import CLASS, FUNCTION, INSTANCE, PythonValue
 from concordance.link.python.inference import Evaluator
 from concordance.link.world import LoadedFlow

@@ -20,7 +20,7 @@ from concordance.base.model import (
     Trust,
     unpack_column,
 )
-from concordance.link.implicit_runs import Edge
+from concordance.link.language_linker import Edge, LanguageLinker
 from concordance.link.python.builtin_types import (
     BUILTIN_CLASS,
     BUILTIN_INSTANCE,
@@ -59,11 +59,13 @@ def _top(path: str) -> str:
     return path.partition("/")[0] if "/" in path else ""
 
 
-class PythonLinker:
+class PythonLinker(LanguageLinker):
     """Links Python files."""
 
+    PASSES_RECEIVERS = True
+
     def __init__(self, world: LinkWorld) -> None:
-        self.world = world
+        super().__init__(world)
         self.classes = ClassTable(world)
         self.values = Evaluator(self.classes)
         self._unresolved = UnresolvedNames(self.values)
@@ -183,7 +185,7 @@ class PythonLinker:
         targets = self.world.targets(file)
         tops = {_top(file.path)} | {_top(path) for target in targets for path in target.paths}
         is_test = _TEST_PATH.search(file.path) is not None
-        paths = {identity: self.world.files[self.world.number_of_id(identity)].path for identity in ids}
+        paths = {identity: self.world.files[self.world.file_number(identity)].path for identity in ids}
         near = {file.path, *(path for target in targets for path in target.paths)}
         return [
             identity

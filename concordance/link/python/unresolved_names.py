@@ -81,7 +81,7 @@ class UnresolvedNames:
 
     def _name_in_stub(self, target: int) -> str:
         """Return the full name of a target that is only declared: a symbol of a stub; else ""."""
-        row = self._world.files[self._world.number_of_id(target)]
+        row = self._world.files[self._world.file_number(target)]
         if target == row.id or not row.path.endswith(STUBS):
             return ""
         owner, symbol = self._world.owner(target)

@@ -289,15 +289,15 @@ def _reuse_c_tables(linker: Linker, before: dict[str, PreviousFile], tables: CFa
 
 def _tables_to_keep(linker: Linker) -> CFamilyState | None:
     """Return the C family's tables, if they were built, without the files' flows, which need not be kept."""
-    for names in linker.created_linkers():
-        if isinstance(names, CFamilyLinker):
-            del names.table.world
-            return names.state
+    for language_linker in linker.created_linkers():
+        if isinstance(language_linker, CFamilyLinker):
+            del language_linker.table.world
+            return language_linker.state
     return None
 
 
 def _c_names(linker: Linker) -> CFamilyLinker:
-    return cast(CFamilyLinker, linker.names("cpp"))
+    return cast(CFamilyLinker, linker.language_linker("cpp"))
 
 
 def _lost_ids(linker: Linker, before: Mapping[str, PreviousFile]) -> set[int]:
