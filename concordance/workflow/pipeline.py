@@ -60,6 +60,24 @@ BATCH_BYTES = 300_000  # a tenth of a second of work: long compared with sending
 
 
 @dataclass
+class _Inputs:
+    """What a build starts from: the files that there are, the last build, and how they differ."""
+
+    store: str  # the folder of the store
+    entries: list[ListedFile]  # all files
+    before: LastBuild | None  # None if everything is built anew
+    changed: list[ListedFile]  # the files to extract
+    removed: list[str]  # the paths of files that are gone
+    renewed: dict[str, File]  # ledger rows of files with the same content, but other times
+    head: str  # the commit, for which the history is stored
+
+    @property
+    def started_before(self) -> str:
+        """When the last build began, as recorded in its store; "" if there is none."""
+        return self.before.meta.get("started", "") if self.before is not None else ""
+
+
+@dataclass
 class Build:
     """One build of one repository."""
 
@@ -84,54 +102,57 @@ class Build:
         """Update the store."""
         with self._step("collect"):
             began = time.time_ns()
-            listing = (self.pages, {}) if self.pages is not None else self.listing or walk.walk_with_counts(self.root)
-            entries, self.summary.passed = listing
-            if self.pages is None:
-                entries, self.summary.left_out = path_patterns.select_entries(entries, self.config)
-            entries = changed_files.drop_unreliable_times(entries, began)
-            folder = self.scratch_store or make_store(self.root, GENERATED if self.pages is not None else "")
+            entries = changed_files.drop_unreliable_times(self._list_files(), began)
+            store = self.scratch_store or make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
-        with lock.hold_lock(folder, self._report):
-            temp_folder.sweep_store(folder)
+        with lock.hold_lock(store, self._report):
+            temp_folder.sweep_store(store)
             headers = header_language(entry.path for entry in entries)
             readers = code_versions.readers()
-            before = read_last_build(folder, f"{readers} {headers}", self.previous_state.last_build)
+            before = read_last_build(store, f"{readers} {headers}", self.previous_state.last_build)
             try:
-                self._update_if_changed(folder, entries, before, readers, headers)
+                self._update_if_changed(store, entries, before, readers, headers)
             except StoreBroken:  # it looked complete, but was not
                 self.extracted_files.clear()
                 self.summary = BuildSummary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
-                self._update_if_changed(folder, entries, None, readers, headers)
+                self._update_if_changed(store, entries, None, readers, headers)
             if self.records_status and not self.summary.passed:
-                with Facts(folder, alone=True) as facts:
+                with Facts(store, alone=True) as facts:
                     started = facts.meta()["started"]
-                freshness.record(os.path.realpath(self.root), folder, started, entries, began)
+                freshness.record(os.path.realpath(self.root), store, started, entries, began)
         return self.summary
 
+    def _list_files(self) -> list[ListedFile]:
+        """Return the files to read, and count those that are passed over or left out."""
+        if self.pages is not None:
+            return self.pages
+        entries, self.summary.passed = self.listing or walk.walk_with_counts(self.root)
+        entries, self.summary.left_out = path_patterns.select_entries(entries, self.config)
+        return entries
+
     def _update_if_changed(
-        self, folder: str, entries: list[ListedFile], before: LastBuild | None, readers: str, headers: str
+        self, store: str, entries: list[ListedFile], before: LastBuild | None, readers: str, headers: str
     ) -> None:
         changed, renewed = self._delta(entries, before)
         removed = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
-        head = history.history_key(self.root)
-        made_by = {**self._given_metadata(), "head": head, "ruff": ruff.ruff_identity(self.root)}
-        settled = before is not None and not changed and not removed and made_by.items() <= before.meta.items()
+        inputs = _Inputs(store, entries, before, changed, removed, renewed, history.history_key(self.root))
         if before is not None:
-            outdated = outdated_paths(folder, before.meta.get("started", ""))
-            if settled and outdated == frozenset():
+            made_by = {**self._given_metadata(), "head": inputs.head, "ruff": ruff.ruff_identity(self.root)}
+            is_current = not changed and not removed and made_by.items() <= before.meta.items()
+            outdated = outdated_paths(store, inputs.started_before)
+            if is_current and outdated == frozenset():
                 if len(renewed) > MIN_RENEWED:
-                    write.renew_times(folder, renewed.values())
+                    write.renew_times(store, renewed.values())
                 return
-            changed, removed = _with_outdated_texts(entries, changed, removed, outdated)
-            self.summary.unchanged = len(entries) - len(changed)
+            inputs.changed, inputs.removed = _with_outdated_texts(entries, changed, removed, outdated)
+            self.summary.unchanged = len(entries) - len(inputs.changed)
         with temp_folder.folder() as scratch_folder:
             # Absolute paths, as workers run in another folder.
             root, scratch = os.path.abspath(self.root), os.path.abspath(scratch_folder)
             cache = "" if self.scratch_store else cache_folder()
             if self.config.shared_cache and cache:
                 cache = _usable_cache_folder(cache, scratch, self.config.cache_bytes)
-            job = extract.Job(root, self.config, cache, readers, headers, scratch)
-            self._update(job, folder, entries, before, changed, removed, head, renewed)
+            self._update(extract.Job(root, self.config, cache, readers, headers, scratch), inputs)
 
     @contextmanager
     def _workers(self, scratch: str, files: int) -> Iterator[tuple[workers_pool.Pool, Executor]]:
@@ -183,73 +204,72 @@ class Build:
         self.summary.unchanged = len(entries) - len(changed)
         return changed, renewed
 
-    def _update(
-        self, job: extract.Job, folder: str, entries: list[ListedFile], before: LastBuild | None,
-        changed: list[ListedFile], removed: list[str], head: str, renewed: dict[str, File],
-    ) -> None:  # fmt: skip
-        started = time.time_ns() - 2_000_000_000
+    def _update(self, job: extract.Job, inputs: _Inputs) -> None:
+        """Run the steps from `learn` to `store`."""
+        started = str(time.time_ns() - 2_000_000_000)
+        before = inputs.before
         self._built_before = bool(self.previous_state.started)
-        state = self.previous_state.detach(before.meta.get("started", "") if before is not None else "")
+        state = self.previous_state.detach(inputs.started_before)
         with ExitStack() as stack:
-            pool, executor = stack.enter_context(self._workers(job.scratch, len(changed)))
+            pool, executor = stack.enter_context(self._workers(job.scratch, len(inputs.changed)))
             with self._step("learn"):
-                learned, table = self._learn(executor, job, entries, before, changed, state.macros)
+                learned, table = self._learn(executor, job, inputs, state.macros)
             digest = macros.digest(table)
             extract.save_macros(job.scratch, table)
             if before is not None and before.meta.get("macros") != digest:
-                changed = _with_macro_users(entries, changed, before)
-                self.summary.unchanged = len(entries) - len(changed)
+                inputs.changed = _with_macro_users(inputs.entries, inputs.changed, before)
+                self.summary.unchanged = len(inputs.entries) - len(inputs.changed)
                 pool.close()
-                pool, executor = stack.enter_context(self._workers(job.scratch, len(changed)))
-            is_same_history = before is not None and before.meta.get("head") == head
+                pool, executor = stack.enter_context(self._workers(job.scratch, len(inputs.changed)))
+            is_same_history = before is not None and before.meta.get("head") == inputs.head
             reader = None if is_same_history else stack.enter_context(closing(history.HistoryReader(self.root)))
-            writer = StoreWriter(folder, before is None, state.rows)
-            text: TextWriter | None = None
-            try:
-                text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
-                with self._step("extract"), self._sharing(pool, job, changed) as fresh:
-                    fresh.extend(self._extract(executor, table, writer, text, job, changed))
-                for path in removed:
-                    writer.remove(path)
-                    text.remove(path)
-                self.summary.removed = len(removed)
-                writer.renew(renewed.values())
-                writer.put_macros(learned)
-                if before is None:
-                    learned.clear()  # nothing below needs those of all files
-                with self._step("check"):
-                    checked = self._check(writer, before)
-                if reader is not None:
-                    with self._step("history"):
-                        read = reader.result()
-                        writer.put_changes(read.changes)
-                        checked |= {"months": json.dumps(read.months), "history note": read.note}
-                with self._step("index"):
-                    text.finish(str(started))
-                pool.close()  # the linker forks its own workers
-                with self._step("link"):
-                    self._link(writer, before, state)
-                with self._step("store"):
-                    made_by = f"{job.readers} {job.headers}"
-                    meta = {**self._given_metadata(), "macros": digest, "head": head, "started": str(started)}
-                    text.place_it()  # first: a store always has an index; one that is ahead of it is detected
-                    writer.commit({"readers": made_by, **meta, **checked})
-                state.macros = table
-                state.record_build(before, meta, self.extracted_files, removed, learned)
-                self.previous_state.replace_with(state)
-            except BaseException:
-                writer.abandon()
-                if text is not None:
-                    text.abandon()
-                raise
+            writer, text = stack.enter_context(_opened_writers(inputs, state))
+            with self._step("extract"), self._sharing(pool, job, inputs.changed) as fresh:
+                fresh.extend(self._extract(executor, table, writer, text, job, inputs.changed))
+            self._store_other_changes(writer, text, inputs, learned)
+            if before is None:
+                learned.clear()  # nothing below needs those of all files
+            with self._step("check"):
+                findings_meta = self._check(writer, before)
+            history_meta = self._store_history(writer, reader) if reader is not None else {}
+            with self._step("index"):
+                text.finish(started)
+            pool.close()  # the linker forks its own workers
+            with self._step("link"):
+                self._link(writer, before, state)
+            with self._step("store"):
+                meta = {**self._given_metadata(), "macros": digest, "head": inputs.head, "started": started}
+                text.place_it()  # first: a store always has an index; one that is ahead of it is detected
+                writer.commit({"readers": f"{job.readers} {job.headers}", **meta, **findings_meta, **history_meta})
+            state.macros = table
+            state.record_build(before, meta, self.extracted_files, inputs.removed, learned)
+            self.previous_state.replace_with(state)
+
+    def _store_other_changes(
+        self, writer: StoreWriter, text: TextWriter, inputs: _Inputs,
+        learned: list[tuple[str, macros.MacroDefinitions]],
+    ) -> None:  # fmt: skip
+        """Store what has changed besides the extracted files."""
+        for path in inputs.removed:
+            writer.remove(path)
+            text.remove(path)
+        self.summary.removed = len(inputs.removed)
+        writer.renew(inputs.renewed.values())
+        writer.put_macros(learned)
+
+    def _store_history(self, writer: StoreWriter, reader: history.HistoryReader) -> dict[str, str]:
+        """Store which commits changed each file; return what the store's metadata has of the history."""
+        with self._step("history"):
+            read = reader.result()
+            writer.put_changes(read.changes)
+        return {"months": json.dumps(read.months), "history note": read.note}
 
     def _learn(
-        self, executor: Executor, job: extract.Job, entries: list[ListedFile], before: LastBuild | None,
-        changed: list[ListedFile], table: macros.Macros | None,
-    ) -> tuple[list[tuple[str, macros.MacroDefinitions]], macros.Macros]:  # fmt: skip
+        self, executor: Executor, job: extract.Job, inputs: _Inputs, table: macros.Macros | None
+    ) -> tuple[list[tuple[str, macros.MacroDefinitions]], macros.Macros]:
         """Return the macros of changed files, and the merged table of all files: the old one if nothing has changed."""
         endings = registry.macro_extensions()
-        fresh = [entry for entry in changed if entry.path.endswith(endings)]
+        fresh = [entry for entry in inputs.changed if entry.path.endswith(endings)]
         batches = _batches(fresh, 8 * BATCH_BYTES)
         learned: dict[str, macros.MacroDefinitions] = {entry.path: () for entry in fresh}
         done = 0
@@ -262,8 +282,8 @@ class Build:
                 learned.update(result)
                 done += len(result)
             self.progress("learn", done, len(fresh), "")
-        present = {entry.path for entry in entries}
-        previous_macros = dict(before.macros) if before is not None else {}
+        present = {entry.path for entry in inputs.entries}
+        previous_macros = dict(inputs.before.macros) if inputs.before is not None else {}
         if (
             table is None
             or not previous_macros.keys() <= present
@@ -415,6 +435,21 @@ class Build:
         self.progress(name, 0, 0, "")
         yield
         seconds[name] += time.perf_counter() - began - (sum(seconds.values()) - inner)
+
+
+@contextmanager
+def _opened_writers(inputs: _Inputs, state: StoreState) -> Iterator[tuple[StoreWriter, TextWriter]]:
+    """Open the store and its text index for writing. If an error is raised, the last complete store stays."""
+    writer = StoreWriter(inputs.store, inputs.before is None, state.rows)
+    text: TextWriter | None = None
+    try:
+        text = TextWriter(inputs.store, inputs.started_before if inputs.before is not None else None)
+        yield writer, text
+    except BaseException:
+        writer.abandon()
+        if text is not None:
+            text.abandon()
+        raise
 
 
 def _batches(entries: list[ListedFile], max_bytes: int) -> Iterator[list[ListedFile]]:
