@@ -121,13 +121,18 @@ class SimpleResolver(LanguageLinker):
             for row, target in zip(imports, self.world.targets(file), strict=False)
         )
 
-    def depends_on(self, file: LoadedFlow, target: int) -> bool:
-        """True if a file that names something needs its file.
+    def needed(self, file: LoadedFlow, targets: set[int]) -> set[int]:
+        """Return those targets of a file's names whose files the file needs.
 
         In Rust, a path also names the modules on the way to what it leads to, which the file need not need.
         """
+        if self._modules is None:
+            return targets
+        return {target for target in targets if self._is_needed(file, target)}
+
+    def _is_needed(self, file: LoadedFlow, target: int) -> bool:
         other, symbol = self.world.owner(target)
-        if self._modules is None or other.number == file.number:
+        if other.number == file.number:
             return True
         if symbol >= 0:
             return other.kind(symbol) != Kind.NAMESPACE
