@@ -1,4 +1,4 @@
-"""Find the files to link again after an update: the changed ones, and those that depend on a changed interface.
+"""Finds the files to link again after an update: the changed ones, and those that depend on a changed interface.
 
 In: the files before and after the update, and a store that knows which files mention a name and which files link to a
 symbol. Out: the numbers of the files. A name or symbol whose meaning changed may change the meaning of what is defined

@@ -1,4 +1,4 @@
-"""Link files: find what each expression of a file refers to, and which symbols use which.
+"""Links a file: what each of its expressions refers to, and which symbols use which.
 
 In: a `LinkWorld` and a file's number. Out: a `LinkedFile`: the file's links as bytes, its outgoing uses, and which of
 its methods override which. In languages without a name resolver, only imports are linked.

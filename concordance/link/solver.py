@@ -1,4 +1,4 @@
-"""Evaluate questions that depend on one another, possibly in cycles, independently of the order of asking.
+"""Evaluates questions that depend on one another, possibly in cycles, independently of the order of asking.
 
 In: a function that answers a question and asks others through the solver. Out: answers. The obvious way, recursion with
 a table of answers in which a question met again counts as unknown, fails in cycles: the answer to a member of a cycle

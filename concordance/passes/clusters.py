@@ -1,4 +1,4 @@
-"""Group files into clusters that use one another more than chance would suggest (the Louvain method).
+"""Groups files into clusters that use one another more than chance would suggest (the Louvain method).
 
 In: the number of files, and which uses which how often. Out: the clusters, largest first, each with its key file. Each
 file moves to the cluster it is most strongly tied to; then clusters are moved in the same way, until nothing moves.

@@ -1,4 +1,4 @@
-"""Find cyclic dependencies: the strongly connected components of a graph.
+"""Finds cyclic dependencies: the strongly connected components of a graph.
 
 In: the number of nodes, and edges between them (user, target). Out: the components, each after all that it depends on;
 a component of several nodes is a cycle. Tarjan's algorithm, in time linear in the edges, written without recursion

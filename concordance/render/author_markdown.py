@@ -1,4 +1,4 @@
-"""Convert Markdown written by an author, such as a doc comment, to HTML, with our own links in it.
+"""Converts Markdown written by an author, such as a doc comment, to HTML, with our own links in it.
 
 In: the pieces of a `blocks.Doc`, and a function that writes one link. Out: HTML. The parser has raw HTML switched off,
 so tags in the text are escaped. Links to the web stay links, other links become plain text, and an image becomes a link

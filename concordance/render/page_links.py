@@ -1,4 +1,4 @@
-"""Find the links and link targets on a Markdown page, the way a forge does.
+"""Finds the links and link targets on a Markdown page, the way a forge does.
 
 In: a page's Markdown. Out: its links with their lines, the anchors of its sections and definitions, and references that
 are not defined on the page. Anything inside a fence or inline code is not a link. A full Markdown parser would take

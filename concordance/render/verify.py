@@ -1,4 +1,4 @@
-"""Verify one page of a book: compare it with the same page rendered anew, and what it says with the source.
+"""Verifies one page of a book: compares it with the same page rendered anew, and what it says with the source.
 
 In: a page as it would be written now, with its claims. Out: the problems of the page in the book. If it differs from
 what would be written, each differing line is reported; the book is at fault. If it does not, the page is read as text:

@@ -1,4 +1,4 @@
-"""Find the files that have changed since the last build.
+"""Finds the files that have changed since the last build.
 
 In: the entries of a walk, and the ledger of the last build. Out: the entries to read again, and the ledger rows of
 files with new times but the same content.

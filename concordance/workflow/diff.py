@@ -1,4 +1,4 @@
-"""Compare two revisions of a repository, in parallel and without checking them out.
+"""Compares two revisions of a repository, in parallel and without checking them out.
 
 In: an open index (its store is that of the work tree), and revisions as people type them. Out: a report. Only
 files that differ are extracted; nothing is checked out. Files that are equal on both sides but differ from the store

@@ -1,4 +1,4 @@
-"""Locate a repository's store: in its `.concordance` folder, or in the folder given with `--store`.
+"""Locates a repository's store: in its `.concordance` folder, or in the folder given with `--store`.
 
 In: a repository. Out: the folder of its store, created if it is missing. A store elsewhere (`--store`, or the
 environment variable CONCORDANCE_STORE) leaves the repository untouched, so that a read-only one can be documented; the

@@ -1,4 +1,4 @@
-"""What questions about operators need of the code that links them: names, without all that links files.
+"""Names of operators for questions, which must not load the linker.
 
 In: the fields of an operator's entry in a table. Out: the names by which users call it in Python.
 """

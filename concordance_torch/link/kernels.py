@@ -1,4 +1,4 @@
-"""Resolve a kernel's name in a table or registration to a C++ function, choosing among overloads by the schema.
+"""Resolves a kernel's name in a table or registration to a C++ function, choosing among overloads by the schema.
 
 In: a name as written (`add_sparse`, `custom::add`), an operator schema, and the namespaces to search. Out: the
 definitions, each with its trust. The types of the schema and of C++ are normalised to one spelling and compared:

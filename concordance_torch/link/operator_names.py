@@ -1,4 +1,4 @@
-"""Find the operators that a dotted Python name refers to: `torch.add`, `Tensor.add_`, `torch.linalg.norm`.
+"""Finds the operators that a dotted Python name refers to: `torch.add`, `Tensor.add_`, `torch.linalg.norm`.
 
 In: the operators of tables and registrations. Out: for a dotted name, the operators that it may call. An entry says how
 its operator appears in Python: `variants` (function, method) and `python_module` (linalg, fft, nn).

@@ -1,4 +1,4 @@
-"""Read a file by its syntax tree: a language is a grammar, two queries and a few hooks.
+"""Reads a file by its syntax tree: a language is a grammar, two queries and a few hooks.
 
 In: text and a `Grammar`. Out: a `Draft`. The capture names of the queries are the whole contract:
 

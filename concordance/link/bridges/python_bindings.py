@@ -1,4 +1,4 @@
-"""Join Python names with the C and C++ code behind them, with their Python users, and with stubs.
+"""Joins Python names with the C and C++ code behind them, with their Python users, and with stubs.
 
 In: the ends of the bridges `pybind` (pybind11, nanobind) and `cpython` (the C API). Out: `Bridge` rows: `binds` (the
 place that binds a name, and the function or class behind it), `wraps` (a lambda that calls exactly one function of the

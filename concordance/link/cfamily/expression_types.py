@@ -1,4 +1,4 @@
-"""Infer the type of a C-family expression's value, or the type that an expression names.
+"""Infers the type of a C-family expression's value, or the type that an expression names.
 
 In: expressions, and the targets of their names. Out: types. A type is given only if every step to it is known; results
 that depend on an ambiguous overload, an unknown template or a macro stay unknown. A template's parameters are replaced

@@ -1,4 +1,4 @@
-"""Resolve `#include` to files.
+"""Resolves `#include` to files.
 
 In: a tree. Out: `Includes`. A compiler searches the including file's folder (for quotes) and then a list of roots.
 That list is not known here, so roots are inferred: a file whose path ends in the text of the include suggests one. If

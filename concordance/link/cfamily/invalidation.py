@@ -1,4 +1,4 @@
-"""Find C-family names whose meaning changes because of includes, `using` or namespaces.
+"""Finds C-family names whose target may change because of includes, `using` or namespaces.
 
 In: the files before and after an update. Out: names, or None if no list of names is enough. What a file sees depends on
 what its headers include: when a file becomes visible to another, or stops being so, its names change their meaning

@@ -1,4 +1,4 @@
-"""Link the names of C-family files: the targets of each expression, their trust, and the reason.
+"""Links the names of C-family files: the targets of each expression, their trust, and the reason.
 
 In: a file. Out: `NameTarget`s: for each expression, the definition first, then the declarations. If the language's
 look-up leaves one entity, the link is exact; among overloads with the same number of arguments, or if only the name

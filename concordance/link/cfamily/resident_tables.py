@@ -1,4 +1,4 @@
-"""Update the C family's tables in a long-running process, from one update to the next.
+"""Updates the C family's tables in a long-running process, from one update to the next.
 
 In: the tables from the last update, and the files that were read again. Out: tables equal to newly built ones, or None
 if that cannot be guaranteed: when there are other files, namespaces or classes. Building the tables means reading every

@@ -1,4 +1,4 @@
-"""Resolve the names in C-family expressions.
+"""Resolves the names in C-family expressions.
 
 In: a file's expressions and the table of all scopes. Out: for each expression, the `ScopeMember` it names. Names are
 looked up as the language does: from their scope outward, in classes through their bases, in namespaces through `using`;

@@ -1,4 +1,4 @@
-"""Resolve a path that is written in a document, script or build file.
+"""Resolves a path that is written in a document, script or build file.
 
 In: the path of the file that contains the reference, and the text of the reference. Out: a `Target`: the file, the page
 or build file that represents a folder, or the folder itself, which has no path of its own; else unresolved. A path with

@@ -1,4 +1,4 @@
-"""Resolve the directives and roles of Sphinx, in reST and in Markdown.
+"""Resolves the directives and roles of Sphinx, in reST and in Markdown.
 
 In: an import whose form is the name of the directive or role. Out: a `Target`. A document is named without its
 extension, relative to the folder of the file, or, with a leading slash, to the documentation's root, which has the

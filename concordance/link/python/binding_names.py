@@ -1,4 +1,4 @@
-"""Find the Python names of the modules, classes and method tables that C and C++ code defines.
+"""Finds the Python names of the modules, classes and method tables that C and C++ code defines.
 
 In: the ends from `extract/cfamily/python_bindings`. Out: for a root of a file (a module that is described there, a
 parameter that callers fill, the type that owns a method table), its dotted names in Python, each with its trust. A root

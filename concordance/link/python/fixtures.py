@@ -1,4 +1,4 @@
-"""Find the pytest fixture that fills a parameter of a test.
+"""Finds the pytest fixture that fills a parameter of a test.
 
 In: a test or fixture. Out: the fixtures that it requests: of its class or an ancestor, of its file (including imported
 ones), or of the nearest `conftest.py` on the way up to the repository's root; the order in which pytest searches.

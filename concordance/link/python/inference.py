@@ -1,4 +1,4 @@
-"""Evaluate Python expressions: to a module, a class, an instance, a function, or something external.
+"""Evaluates Python expressions: to a module, a class, an instance, a function, or something external.
 
 In: an expression of a file's flow. Out: a tuple of `PythonValue`s, empty if nothing is known. Annotations take
 precedence over assignments; a call evaluates to the function's declared return type, or to what the function returns.

@@ -1,4 +1,4 @@
-"""Resolve the names of Python files: the target of each expression, with its trust and the rule that found it.
+"""Resolves the names of Python files: the target of each expression, with its trust and the rule that found it.
 
 In: a file's flow. Out: `NameTarget` rows. A name is followed through scopes, imports and re-exports; a member through
 the value of its receiver. A member of an unknown value is linked only if the repository defines its name once (unique

@@ -1,4 +1,4 @@
-"""Find Python modules: from the name in an import to files, and from a file to its module name.
+"""Finds Python modules: from the name in an import to files, and from a file to its module name.
 
 In: a tree. Out: `ModuleFinder`. A module is searched for as Python does, the most certain places first:
 

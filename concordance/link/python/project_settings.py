@@ -1,4 +1,4 @@
-"""Read the settings of Python projects: where packages are, what is required, and what a build generates.
+"""Reads the settings of Python projects: where packages are, what is required, and what a build generates.
 
 In: a tree. Out: a `Project` for each folder with a `pyproject.toml`, `setup.py`, `setup.cfg` or a test runner's
 settings, and the distributions that the repository requires. Settings are read, never run: in a `setup.py`, only

@@ -1,4 +1,4 @@
-"""Follow a Python name through files, by imports, re-exports and star imports, to its definition.
+"""Follows a Python name through files, by imports, re-exports and star imports, to its definition.
 
 In: a file and a name, a variable or an import. Out: a `Place`. The exports of modules may depend on one another; in
 such a cycle of imports (see `solver`), each module gets the definition that it reaches through the fewest others.

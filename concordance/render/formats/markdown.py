@@ -1,4 +1,4 @@
-"""Render pages as Markdown that reads well on a forge and in an editor.
+"""Renders pages as Markdown that reads well on a forge and in an editor.
 
 In: a page and the addresses. Out: its text, and for each line of the page the source lines that it cites. Text from the
 repository is escaped; source code is put in a fence longer than any inside it. Addresses are long, so a link that

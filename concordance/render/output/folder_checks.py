@@ -1,4 +1,4 @@
-"""Check that a book or a site may be written into a folder.
+"""Checks that a book or a site may be written into a folder.
 
 In: the requested folder. Out: nothing, or a `UserError` that says what to do instead. A mistyped `--out` must not fill
 a folder of documents with thousands of pages, so a folder that holds anything the program did not write is refused as a

@@ -1,4 +1,4 @@
-"""Render the content of a page as HTML; `page_frame` adds the rest of the document.
+"""Renders the content of a page as HTML; `page_frame` adds the rest of the document.
 
 In: a page and the addresses of the site. Out: its HTML, and its headings for the outline. Text from the repository is
 escaped, and raw HTML in an author's Markdown is shown as text. The output has no inline styles or scripts: classes say

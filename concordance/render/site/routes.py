@@ -1,4 +1,4 @@
-"""Resolve an address of the site to what it shows, without listing all addresses.
+"""Resolves an address of the site to what it shows, without listing all addresses.
 
 In: an address. Out: a kind of page, its subject and which part of it; None if there is no such page. The form of the
 address gives the kind, and the rest is looked up among the known files and folders: an address is never used as a path

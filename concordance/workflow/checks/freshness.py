@@ -1,4 +1,4 @@
-"""Tell from the status of files alone that nothing has changed since a store was last found to be up to date.
+"""Tells from the status of files alone that nothing has changed since a store was last found to be up to date.
 
 In: a repository and its store. Out: True if the store is certainly current; False if only a build can tell.
 

@@ -1,4 +1,4 @@
-"""Explain why a book is stale.
+"""Explains why a book is stale.
 
 In: a repository, the folder of its book, and which pages differ from what would be written now. Out: the reason for
 each, as far as manifest and store can tell: the source file has changed, somebody edited the page, another version of

@@ -1,4 +1,4 @@
-"""Verify a book or a site: make everything again from the source, and compare.
+"""Verifies a book or a site: makes everything again from the source, and compares.
 
     source ──▶ fresh store ──▶ fresh pages ═══ pages of the book    a difference: the book is at fault
                     ║              ║                                (or the store, if it says the same as the book)

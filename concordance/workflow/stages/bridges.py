@@ -1,4 +1,4 @@
-"""Join the ends of bridges between languages after all files are linked, and store the result.
+"""Joins the ends of bridges between languages after all files are linked, and stores the result.
 
 In: the ends that files declare, and the names that they look up in other languages. Out: `Bridge` rows, in an order
 that does not depend on the order in which files were read, and edges for bridges through which code is called. What

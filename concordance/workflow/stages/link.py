@@ -1,4 +1,4 @@
-"""The link stage: resolve names in every file, or, after an update, only in files whose links may have changed.
+"""The link stage: resolves names in every file, or, after an update, only in files whose links may have changed.
 
 In: a store that is being written. Out: its tables of links. Many files are linked in workers. These are forked from the
 build once it has loaded the names of the whole repository, so nothing has to be copied to them; they read flows from a

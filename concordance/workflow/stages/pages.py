@@ -1,4 +1,4 @@
-"""The page stage: choose which pages of the book to write, and write them with the page writer.
+"""The page stage: chooses which pages of the book to write, and writes them with the page writer.
 
 In: a current store, and the folder of the book. Out: pages, their claims and the manifest, and a record of what each
 page read.

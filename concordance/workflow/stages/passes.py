@@ -1,4 +1,4 @@
-"""The pass stage: run the whole-repository analyses after all files are linked, and store their results.
+"""The pass stage: runs the whole-repository analyses after all files are linked, and stores their results.
 
 In: the edges between symbols and the files that each file loads, as the link stage gives them. Out: rows of the store.
 Analyses identify files by their position in path order, so that the same repository gives the same results in whatever

@@ -1,4 +1,4 @@
-"""Find public names after all files are linked, and store them.
+"""Finds public names after all files are linked, and stores them.
 
 In: what each Python module exports, and what each document documents. Out: two values in the store: these inputs, and
 by file the names under which users import its definitions. An update only looks at files that were extracted or linked

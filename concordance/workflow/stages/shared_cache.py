@@ -1,4 +1,4 @@
-"""Exchange facts with the cache that several machines share: before files are extracted, and after.
+"""Exchanges facts with the cache that several machines share: before files are extracted, and after.
 
 In: the files to extract. Out: what the shared cache has of them, in the local cache, where the extract stage finds it;
 and afterwards new facts in the shared cache. Both run in worker processes of this machine, many files at a time. The

@@ -1,4 +1,4 @@
-"""Write the site as files, for any web server or none.
+"""Writes the site as files, for any web server or none.
 
 In: a current store, and the folder of the site. Out: every address of the site as a file, and a manifest. Unlike those
 of the book, all files are rendered each time, since what the pages that only the site has read is not recorded.

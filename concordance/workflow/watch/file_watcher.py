@@ -1,4 +1,4 @@
-"""Watch the files of a repository: wait until something changed and is calm again, and return what.
+"""Watches the files of a repository: waits until something has changed and all is quiet again, and returns what.
 
 In: a folder, and the folder of its book, where our own writing does not count as a change. Out: `FileChanges`: the
 paths that may have changed, or that everything must be checked. Folders are watched one by one, without links, ignored

@@ -1,4 +1,4 @@
-"""What the commands share that answer until they are stopped: `lsp`, `mcp` and `serve`.
+"""Shared by the commands that answer until they are stopped: `lsp`, `mcp` and `serve`.
 
 In: the options of such a command. Out: the repository that it is about. Messages go to standard error, as standard
 output may carry a protocol.

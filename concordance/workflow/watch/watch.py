@@ -1,4 +1,4 @@
-"""Watch a repository and keep its store and book current.
+"""Watches a repository and keeps its store and book current.
 
 In: a repository, and a function to report to. Out: an `Update` whenever something changed. `CurrentBook` keeps what is
 useful from one update to the next: the list of files, so that after an edit not every file has to be checked, and the

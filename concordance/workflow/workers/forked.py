@@ -1,4 +1,4 @@
-"""Run work in forked workers that share the memory of the build.
+"""Runs work in forked workers that share the memory of the build.
 
 In: shared data that every worker needs, a function, and batches of items. Out: the result of each batch as it is
 completed, or the item that failed. Workers are forked when the shared data is complete, so nothing is copied to them.

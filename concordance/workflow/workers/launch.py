@@ -1,4 +1,4 @@
-"""Start worker processes that import nothing from the current folder.
+"""Starts worker processes that import nothing from the current folder.
 
 In: nothing. Out: a `multiprocessing` context whose fork server, resource tracker and workers run in safe-path mode, in
 a neutral folder, with this process's module path.

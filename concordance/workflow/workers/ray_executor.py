@@ -1,4 +1,4 @@
-"""Run batches on the machines of a Ray cluster.
+"""Runs batches on the machines of a Ray cluster.
 
 In: a function, data that every batch needs, and batches. Out: the result of each batch as it is completed, or the item
 that failed, as from the process pool. Ray runs in a process of its own (`ray_driver`): its threads would keep the build
