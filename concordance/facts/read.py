@@ -120,10 +120,10 @@ class Facts(Store):
         row = self._row(query, schema.stored_path(path))
         if row is None:
             return []
-        own = self._decoded(unpack_findings, row[1]) if row[1] else ()
-        theirs = self._decoded(unpack_remarks, row[2]) if row[2] else ()
-        kept = reportable_findings({*own, *theirs}, row[0])
-        return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
+        findings = self._decoded(unpack_findings, row[1]) if row[1] else ()
+        remarks = self._decoded(unpack_remarks, row[2]) if row[2] else ()
+        reportable = reportable_findings({*findings, *remarks}, row[0])
+        return sorted(reportable, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
     def ends(self, path: str) -> tuple[End, ...]:
         """Return the ends of bridges in a file."""
@@ -143,18 +143,16 @@ class Facts(Store):
     def files_defining(self, names: Iterable[str]) -> dict[str, set[int]]:
         """Return the ids of the files that define each of some names; names that are only declared are left out."""
         files: dict[str, set[int]] = {}
-        for part in _query_batches(names):
-            listed = ", ".join("?" * len(part))
-            query = f"SELECT DISTINCT name, file FROM symbol WHERE name IN ({listed}) AND NOT declaration"  # noqa: S608
-            for name, file in self._all(query, part):
-                files.setdefault(name, set()).add(file)
+        query = "SELECT DISTINCT name, file FROM symbol WHERE name IN (?...) AND NOT declaration"
+        for name, file in self._rows_of_each(query, names):
+            files.setdefault(name, set()).add(file)
         return files
 
     def symbols_named_by_macro(self, name: str) -> list[SymbolPlace]:
         """Return the symbols that a macro defines with the name as its first argument: `KERNEL(name)`."""
         query = f"{SYMBOL} WHERE name GLOB ? OR name GLOB ? ORDER BY file.path, place"
-        asked = "".join(f"[{c}]" if c in "*?[" else c for c in name)
-        return [place_of(row) for row in self._all(query, (f"*({asked})", f"*({asked},*)"))]
+        literal = "".join(f"[{c}]" if c in "*?[" else c for c in name)
+        return [place_of(row) for row in self._all(query, (f"*({literal})", f"*({literal},*)"))]
 
     def symbols(self, after: tuple[str, str, int], limit: int) -> list[SymbolPlace]:
         """Return symbols in name order, after the one at (name, path, place)."""
@@ -218,10 +216,8 @@ class Facts(Store):
     def places(self, identities: Iterable[int]) -> dict[int, SymbolPlace]:
         """Return the symbols and files of the given ids."""
         wanted = sorted(set(identities))
-        places: dict[int, SymbolPlace] = {}
-        for part in _query_batches(wanted):
-            query = f"{SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
-            places.update((row[0], place_of(row)) for row in self._all(query, part))
+        rows = self._rows_of_each(f"{SYMBOL} WHERE symbol.id IN (?...)", wanted)
+        places: dict[int, SymbolPlace] = {row[0]: place_of(row) for row in rows}
         files = ((identity, self.place(identity)) for identity in wanted if identity not in places)
         places.update((identity, place) for identity, place in files if place is not None)
         return places
@@ -262,19 +258,13 @@ class Facts(Store):
 
         Guesses are included only if there is nothing better.
         """
-        rows: list[Any] = []
-        for part in _query_batches(targets):
-            query = f"SELECT user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
-            rows += self._all(query, part)
-        return rows
+        query = "SELECT user, roles, trust, times FROM used WHERE target IN (?...)"
+        return list(self._rows_of_each(query, targets))
 
     def users_of(self, targets: Iterable[int]) -> list[tuple[int, int, int, int, int]]:
         """Return the uses of the given symbols: target, user, roles, trust, and count."""
-        rows: list[Any] = []
-        for part in _query_batches(targets):
-            query = f"SELECT target, user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
-            rows += self._all(query, part)
-        return rows
+        query = "SELECT target, user, roles, trust, times FROM used WHERE target IN (?...)"
+        return list(self._rows_of_each(query, targets))
 
     def used_from_elsewhere(self, targets: Iterable[int], file: int) -> set[int]:
         """Return those symbols that something outside a file uses, with trust unique_name or better."""
@@ -324,11 +314,9 @@ class Facts(Store):
     def keys_of(self, identities: Iterable[int]) -> dict[int, tuple[str, str, bool]]:
         """Return the key and kind of some symbols, and whether each is only declared, by id; files, and ids that
         nothing has, are left out."""
-        keys: dict[int, tuple[str, str, bool]] = {}
-        for part in _query_batches(sorted(identities)):
-            query = f"SELECT id, key, kind, declaration FROM symbol WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608
-            keys.update((one, (key, kind, bool(declared))) for one, key, kind, declared in self._all(query, part))
-        return keys
+        query = "SELECT id, key, kind, declaration FROM symbol WHERE id IN (?...)"
+        rows = self._rows_of_each(query, sorted(identities))
+        return {identity: (key, kind, bool(declared)) for identity, key, kind, declared in rows}
 
     def ids_by_name(self, first: str = "", end: str = "") -> Iterator[tuple[str, list[int]]]:
         """Yield the names of all symbols that have keys, each with their ids, in the order of names and ids: those from
@@ -342,10 +330,9 @@ class Facts(Store):
     def ids_named(self, names: Iterable[str]) -> dict[str, list[int]]:
         """Return the ids of the symbols of each of some names that have keys; names without symbols are left out."""
         ids: dict[str, list[int]] = {}
-        for part in _query_batches(names):
-            query = f"SELECT name, id FROM symbol WHERE name IN ({', '.join('?' * len(part))}) AND {_HAS_KEY}"  # noqa: S608
-            for name, identity in self._rows(query, part):
-                ids.setdefault(name, []).append(identity)
+        query = f"SELECT name, id FROM symbol WHERE name IN (?...) AND {_HAS_KEY}"  # noqa: S608
+        for name, identity in self._rows_of_each(query, names):
+            ids.setdefault(name, []).append(identity)
         return ids
 
     def files_without_keys(self) -> set[int]:
@@ -484,6 +471,11 @@ class Facts(Store):
         for path, packed in self._rows(f"SELECT path, packed FROM change{where}", bounds):  # noqa: S608
             yield schema.change_from(schema.path_from(path), self._decoded(decode, packed))
 
+    def _rows_of_each(self, query: str, values: Iterable[object]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query for many values, which `?...` stands for: one query takes only so many."""
+        for batch in _query_batches(values):
+            yield from self._all(query.replace("?...", ", ".join("?" * len(batch))), batch)
+
     # --- totals, computed from every file's packed values: a tenth of a second for ten thousand files
 
     def all_findings(self) -> Iterator[tuple[str, list[Finding]]]:
@@ -492,9 +484,9 @@ class Facts(Store):
             "SELECT path, category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
             "LEFT JOIN remark ON remark.file = file.id"
         )
-        for path, category, own, theirs in self._rows(query):
-            findings = self._decoded(unpack_findings, own) if own else ()
-            findings += self._decoded(unpack_remarks, theirs) if theirs else ()
+        for path, category, facts, remarks in self._rows(query):
+            findings = self._decoded(unpack_findings, facts) if facts else ()
+            findings += self._decoded(unpack_remarks, remarks) if remarks else ()
             if shown := reportable_findings(dict.fromkeys(findings), category):
                 yield schema.path_from(path), shown
 

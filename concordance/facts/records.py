@@ -1,18 +1,29 @@
 """The row types that the store's writer takes and returns: a file as read, as linked, and as it was before.
 
-In: nothing. Out: row types, and `known`, which reads what the last build left behind. Nothing else here computes.
+They are between the stages that make files, the writer, and the linker. Nothing here computes, apart from what compares
+a file with its previous state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from concordance.base.model import File
 from concordance.facts.symbol_ids import SymbolIds
 
 # The macros of one file: name and form of each, as in `extract.macros`; the store does not interpret them.
 FileMacros = tuple[tuple[bytes, str], ...]
+
+
+# A symbol as it is stored: name, kind, place, line, declaration, column, public, key, True if it is a test. It is a
+# plain tuple, because workers send millions of them to the build.
+SymbolColumns = tuple[str, str, int, int, bool, int, bool, str, bool]
+NAME_COLUMN: Final = 0
+KIND_COLUMN: Final = 1
+PLACE_COLUMN: Final = 2
+KEY_COLUMN: Final = 7
+TEST_COLUMN: Final = 8
 
 
 class ExtractedFile(NamedTuple):
@@ -22,8 +33,7 @@ class ExtractedFile(NamedTuple):
     packed: bytes  # its facts, empty if it was not read
     flow: bytes  # its flow, empty if its language has no names to link
     words: bytes  # for the full-text index
-    # name, kind, place, line, declaration, column, public, key, True if it is a test
-    symbols: tuple[tuple[str, str, int, int, bool, int, bool, str, bool], ...]
+    symbols: tuple[SymbolColumns, ...]
     terms: tuple[str, ...]  # without duplicates
     key: bytes  # cache key; empty if there is nothing to cache
     problems: int  # number of findings that say that it could not be read completely

@@ -30,7 +30,18 @@ from concordance.facts.links import rows as links_rows
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
-from concordance.facts.records import ExtractedFile, FileMacros, Linkable, PreviousFile, form_of
+from concordance.facts.records import (
+    KEY_COLUMN,
+    KIND_COLUMN,
+    NAME_COLUMN,
+    PLACE_COLUMN,
+    TEST_COLUMN,
+    ExtractedFile,
+    FileMacros,
+    Linkable,
+    PreviousFile,
+    form_of,
+)
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, Delta, StoredFile, round_to_power
 
@@ -103,10 +114,10 @@ class StoreWriter:
                 self.delta.add_new_file(path)
             else:
                 before = self._stored_file(identity)
-                had = self._forget(identity, before)
-                ids = self._kept_ids(had, [symbol[7] for symbol in reading.symbols])
-                rank = had.rank
-                self.delta.add_file(path, had, now)
+                previous = self._forget(identity, before)
+                ids = self._kept_ids(previous, [symbol[KEY_COLUMN] for symbol in reading.symbols])
+                rank = previous.rank
+                self.delta.add_file(path, previous, now)
             if not self.fresh:
                 self.delta.compare_file(path, before, now)
             files.append((identity, len(ids), ids.pack(), rank, schema.stored_path(path), *now.file[1:]))
@@ -116,7 +127,10 @@ class StoreWriter:
                 flows.append((identity, reading.flow))
             if reading.ends:
                 ends.append((identity, reading.ends))
-            symbols += [(ids.id_at(s[2]), s[0], s[1], identity, *s[2:]) for s in reading.symbols]
+            symbols += [
+                (ids.id_at(s[PLACE_COLUMN]), s[NAME_COLUMN], s[KIND_COLUMN], identity, *s[PLACE_COLUMN:])
+                for s in reading.symbols
+            ]
             self.terms.update(reading.terms)
         run = self._connection.executemany
         columns, placeholders = f"id, symbols, ids, rank, {schema.FILE_COLUMNS}", f"?, ?, ?, ?, {schema.FILE_MARKS}"
@@ -191,14 +205,15 @@ class StoreWriter:
         query = f"SELECT symbols, ids, rank, {others} FROM file WHERE id = ?"  # noqa: S608
         count, listed, rank, flow, ends = run(query, (identity,)).fetchone()
         ids = SymbolIds.unpack(identity, count, listed)
-        keys, kinds = tuple(row[7] for row in stored.symbols), tuple((row[1], bool(row[8])) for row in stored.symbols)
-        had = PreviousFile(
+        keys = tuple(symbol[KEY_COLUMN] for symbol in stored.symbols)
+        kinds = tuple((symbol[KIND_COLUMN], bool(symbol[TEST_COLUMN])) for symbol in stored.symbols)
+        previous = PreviousFile(
             identity, ids, file.path, file.language, keys, kinds, flow or b"", form_of(file), rank, ends or b""
         )
         run("DELETE FROM file WHERE id = ?", (identity,))
         for table in ("facts", "flow", "ends", "remark", "symbol"):
             run(f"DELETE FROM {table} WHERE file = ?", (identity,))  # noqa: S608
-        return had
+        return previous
 
     def put_changes(self, changes: Iterable[FileHistory]) -> None:
         """Write the history of all files, replacing the old one; it is stored by path, so that an edit does not affect
@@ -228,13 +243,13 @@ class StoreWriter:
         with self._guarded():
             if not self.fresh:
                 known = dict(self._connection.execute("SELECT file, packed FROM remark").fetchall())
-                asked = (
+                before = (
                     known
                     if replace_all
                     else {identity: known[identity] for identity, _ in encoded if identity in known}
                 )
-                other = _differing_keys(asked, dict(encoded))
-                self.delta.add(Aspect.TEXT, (self._paths[one] for one in other if one in self._paths))
+                differing = _differing_keys(before, dict(encoded))
+                self.delta.add(Aspect.TEXT, (self._paths[file] for file in differing if file in self._paths))
             if replace_all:
                 self._connection.execute("DELETE FROM remark")
             self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", encoded)
@@ -252,8 +267,8 @@ class StoreWriter:
         with self._guarded():
             for file in removed:
                 self.delta.add_foreign_names(links_rows.foreign_names(self._connection, file), ())
-                had = links_rows.remove(self._connection, file)
-                self.delta.add_links(file, had, links_rows.FileLinks(), self.owner)
+                before = links_rows.remove(self._connection, file)
+                self.delta.add_links(file, before, links_rows.FileLinks(), self.owner)
             for row in rows:
                 asks = unpack_foreign_names(row.asks) if row.asks else ()
                 self.delta.add_foreign_names(links_rows.foreign_names(self._connection, row.file), asks)
@@ -402,7 +417,7 @@ class StoreWriter:
         """Make this build the store."""
         with self._guarded():
             self._write_terms()
-            self._connection.executemany("DELETE FROM id_range WHERE file = ?", [(one,) for one in self._removed])
+            self._connection.executemany("DELETE FROM id_range WHERE file = ?", [(file,) for file in self._removed])
             metadata = {"schema": str(schema.VERSION), **schema.id_metadata(self._next, self.fresh)}
             rows = {**meta, **metadata, **self._write_delta(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)

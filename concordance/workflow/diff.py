@@ -84,9 +84,7 @@ def review_work_tree(index: Index, out: str, config: Config) -> list[Row]:
     return _review(index, (), out, here, lambda done, total: None).rows_for_agents()
 
 
-def _review(
-    index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Progress
-) -> Review:
+def _review(index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Progress) -> Review:
     report, addresses = _report(index, revisions, out, config, progress)
     statements, note = find_false_statements(index, [ref for ref, _ in report.pages], addresses, out)
     return build_review(index, report, statements, [note] if note else [])

@@ -23,7 +23,7 @@ _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", 
 
 
 def find_registrations(tokens: Tokens, stretch: TokenRange, library: str, space: str, key: str) -> Iterator[BridgeEnd]:
-    """Yield the registrations made through the variable `holder` within a range of tokens."""
+    """Yield the registrations made through the variable `library` within a range of tokens."""
     for at in range(*stretch):
         if tokens.text[at] == library and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
             method = tokens.text[at + 2]

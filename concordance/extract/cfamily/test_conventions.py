@@ -146,7 +146,7 @@ def _words(inside: str) -> list[str]:
 def cmake_target(commands: list[Command], source: str, variables: Iterable[str] = ()) -> tuple[str, frozenset[str]]:
     """Return the program that is built from a source ("" if none), and the variables that list the source.
 
-    `held` are variables of other files that are known to list it; a CMake file further up may use what is returned.
+    `variables` are those of other files that are known to list it; a CMake file further up may use what is returned.
     With them only variables count: what such a file names or matches itself is in its own folder.
     """
     list_variables = set(variables)

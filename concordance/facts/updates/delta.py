@@ -18,7 +18,15 @@ from concordance.base.model import TYPE_KINDS, File, ForeignName, Links, unpack_
 from concordance.facts.codec import unpack_bases, unpack_links, unpack_terms
 from concordance.facts.links.graph import unpack_edges
 from concordance.facts.links.rows import FileLinks, rows_of
-from concordance.facts.records import PreviousFile, form_of
+from concordance.facts.records import (
+    KEY_COLUMN,
+    KIND_COLUMN,
+    NAME_COLUMN,
+    TEST_COLUMN,
+    PreviousFile,
+    SymbolColumns,
+    form_of,
+)
 
 
 class Aspect(StrEnum):
@@ -55,7 +63,7 @@ class StoredFile(NamedTuple):
     file: File
     packed: bytes
     # name, kind, place, line, declaration, column, public, key, True if it is a test
-    symbols: Sequence[tuple[str, str, int, int, bool, int, bool, str, bool]]
+    symbols: Sequence[SymbolColumns]
 
 
 def round_to_power(number: int) -> int:
@@ -115,15 +123,15 @@ class Delta:
             self.files_changed = True
             return
         self.files_changed |= previous.form != form_of(after.file) or previous.language != after.file.language
-        if previous.is_other({row[7]: (row[1], row[8]) for row in after.symbols}):
+        if previous.is_other({row[KEY_COLUMN]: (row[KIND_COLUMN], row[TEST_COLUMN]) for row in after.symbols}):
             self.tests_changed.add(path)
 
     def add_foreign_names(self, before: Collection[ForeignName], after: Collection[ForeignName]) -> None:
         """Compare the names that a file looks for in other languages with those before."""
-        was, now = ({(one.name, one.user, one.roles) for one in some} for some in (before, after))
+        was, now = ({(name.name, name.user, name.roles) for name in names} for names in (before, after))
         self.add(Aspect.FOREIGN_NAMES, {name for name, *_ in was ^ now})
-        for name in {one.name for one in before} ^ {one.name for one in after}:
-            parts = name.split(".")
+        for dotted in {name.name for name in before} ^ {name.name for name in after}:
+            parts = dotted.split(".")
             self.add(Aspect.FOREIGN_NAMES, {f"{parts[0]}.", *(f".{part}" for part in parts)})
 
     def compare_file(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
@@ -136,7 +144,9 @@ class Delta:
                 self.add(Aspect.TERMS, [path])
                 self.add(Aspect.PATHS, [path])
                 self.add(Aspect.BASES, [path])
-                self.add(Aspect.SYMBOLS_NAMED, [row[0] for known in (before, after) if known for row in known.symbols])
+                self.add(
+                    Aspect.SYMBOLS_NAMED, [row[NAME_COLUMN] for file in (before, after) if file for row in file.symbols]
+                )
                 self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
             return
         was, now = before.file, after.file
@@ -146,7 +156,7 @@ class Delta:
         if (was.language, was.category, was.skip) != (now.language, now.category, now.skip):
             self.add(Aspect.DISPLAY_NAMES, [path])
             self.add(Aspect.PATHS, [path])  # counts by these fields change
-        old, new = ({row[7]: _display_fields(row) for row in known.symbols} for known in (before, after))
+        old, new = ({row[KEY_COLUMN]: _display_fields(row) for row in file.symbols} for file in (before, after))
         kept = old.keys() & new.keys()
         # Other pages name symbols by their keys, in text order. A new or removed symbol is named elsewhere only through
         # a link, and links are compared separately.
@@ -164,7 +174,7 @@ class Delta:
             self.add(Aspect.BASES, [path])
         self.add(Aspect.SYMBOLS_NAMED, [name for _, name, *_ in _names(before) ^ _names(after)])
         if moved:  # symbols of one name are listed in the order of the text
-            self.add(Aspect.SYMBOLS_NAMED, [old[one][0] for one, other in zip(*order, strict=True) if one != other])
+            self.add(Aspect.SYMBOLS_NAMED, [old[key][0] for key, other in zip(*order, strict=True) if key != other])
 
     def add_links(self, file: int, before: FileLinks, after: FileLinks, owner: Callable[[int], str]) -> None:
         """Compare the links of a file with its previous ones; `owner` returns the path of the file that has an id."""
@@ -196,7 +206,7 @@ class Delta:
 
 def _link_rows(links: Links) -> Iterator[tuple[int, int, int, str]]:
     """Yield the expression, target, trust and resolver of each link."""
-    by = (links.resolvers[one] for one in links.by)
+    by = (links.resolvers[number] for number in links.by)
     return zip(unpack_column(links.use), unpack_column(links.target), links.trust, by, strict=True)
 
 
@@ -236,10 +246,10 @@ def _concepts(stored: StoredFile | None) -> set[tuple[str, str]]:
 _Description = tuple[str, str, bool, bool, bool]
 
 
-def _display_fields(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Description:
+def _display_fields(row: SymbolColumns) -> _Description:
     name, kind, _, _, declaration, _, public, _, test = row
     return name, kind, bool(declaration), bool(public), bool(test)
 
 
 def _names(stored: StoredFile) -> set[tuple[str, str, str, bool, bool, bool]]:
-    return {(row[7], *_display_fields(row)) for row in stored.symbols}
+    return {(row[KEY_COLUMN], *_display_fields(row)) for row in stored.symbols}

@@ -15,7 +15,7 @@ from concordance.query.markup.markdown_shapes import MarkdownBlock, dedent_lines
 
 
 class BlockReader(Protocol):
-    """A parser for blocks, as `markup.blocks.Blocks` is; a protocol, because that module imports this one."""
+    """A parser for blocks, as `markup.blocks.BlockParser` is; a protocol, because that module imports this one."""
 
     words: InlineReader
     language: str

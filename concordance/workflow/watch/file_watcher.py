@@ -3,8 +3,8 @@
 In: a folder, and the folder of its book, where our own writing does not count as a change. Out: `FileChanges`: the
 paths that may have changed, or that everything must be checked. Folders are watched one by one, without links, ignored
 folders and git's own: a recursive watch would follow links out of the repository and report every object that git
-writes. Notifications only say when to check the disk, so extra ones do no harm. For lost ones there is `whole`, which
-follows every large burst, and a last check when everything is calm.
+writes. Notifications only say when to check the disk, so extra ones do no harm. Some may be lost: after a large burst
+`recheck_all` says so, and all is checked once more when everything is calm.
 """
 
 from __future__ import annotations
