@@ -75,6 +75,7 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]
 def _own_surroundings(_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     cache = next(_caches)
     monkeypatch.setenv("CONCORDANCE_CACHE", str(cache))
+    monkeypatch.setattr(os, "sched_getaffinity", starter.one_processor)
     monkeypatch.setattr(forks, "_tasks", lambda: [task for task in _TASKS() if task not in _OF_THE_RUNNER])
     # To look through all objects of the tests takes 0.2 s, half of a small build. Builds in other processes do it.
     monkeypatch.setattr(builds, "release_freed_memory", lambda: None)

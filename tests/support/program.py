@@ -54,11 +54,13 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def concord(
-    *args: str | Path, cwd: Path | None = None, code: int | None = 0, env: Mapping[str, str] | None = None, **run: Any
+    *args: str | Path, cwd: Path | None = None, code: int | None = 0, env: Mapping[str, str] | None = None, killed_at: str = "",
+    **run: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the program to its end; with options of `subprocess.run`, in a process that imports it anew. Fail if it
-    prints a traceback."""
-    done = _forked(args, cwd, env or {}) if not run and _STARTED_ALIKE.isdisjoint(env or ()) else None
+    """Run the program to its end, or until it is killed at a point of `stopping`; with options of `subprocess.run`, in
+    a process that imports it anew. Fail if it prints a traceback."""
+    done = _forked(args, cwd, env or {}, killed_at) if not run and _STARTED_ALIKE.isdisjoint(env or ()) else None
+    assert done is not None or not killed_at
     done = done or subprocess.run(
         [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, errors="surrogateescape",
         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": _SECONDS, **run},
@@ -69,11 +71,13 @@ def concord(
     return done
 
 
-def _forked(args: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
+def _forked(
+    args: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str], killed_at: str
+) -> subprocess.CompletedProcess[str] | None:
     """Run the program without importing it anew; return None if that is not possible."""
     words = [str(one) for one in args]
     with _written() as out, _written() as errors:
-        code = _STARTER.run(words, os.path.abspath(cwd or "."), environment(**env), out, errors, _SECONDS)
+        code = _STARTER.run(words, os.path.abspath(cwd or "."), environment(**env), out, errors, _SECONDS, killed_at)
         if code is None:
             return None
         out.seek(0)

@@ -1,10 +1,10 @@
 """Starts the program in a fork of a process that has imported it: hundreds of tests run it, and importing takes longer
 than most of its work on a few files.
 
-In: arguments, variables, a folder, and files for both outputs. Out: the exit code. A separate process imports the
-package once and forks for each run, so a run begins as a new process would: without threads, signal handlers or
-anything of the tests. What happens while Python itself starts is not covered; tests of that start the program
-themselves.
+In: arguments, variables, a folder, files for both outputs, and perhaps a point at which to kill the run (see
+`stopping`). Out: the exit code. A separate process imports the package once and forks for each run, so a run begins as
+a new process would: without threads, signal handlers or anything of the tests. What happens while Python itself starts
+is not covered; tests of that start the program themselves.
 """
 
 from __future__ import annotations
@@ -29,6 +29,12 @@ _MOST = 1 << 18  # bytes of a request
 _OF_EXTRAS = ("concordance.serve.lsp_server", "concordance.serve.mcp_server")
 
 
+def one_processor(process: int) -> set[int]:
+    """Replaces `os.sched_getaffinity`, so that a build starts one worker for each stage unless a test asks for more: a
+    second one costs a quarter of a small build."""
+    return {0}
+
+
 class Starter:
     """The process that forks; it is started when first needed, and ends with this one."""
 
@@ -37,13 +43,14 @@ class Starter:
         self._link: socket.socket | None = None
 
     def run(
-        self, args: Sequence[str], cwd: str, variables: Mapping[str, str], out: IO[str], errors: IO[str], seconds: float
+        self, args: Sequence[str], cwd: str, variables: Mapping[str, str], out: IO[str], errors: IO[str], seconds: float,
+        killed_at: str = "",
     ) -> int | None:
         """Run the program to its end, and return its exit code; None while it runs for another thread."""
         if not self._busy.acquire(blocking=False):
             return None
         try:
-            return self._run(pickle.dumps((list(args), cwd, dict(variables))), [out.fileno(), errors.fileno()], seconds)
+            return self._run(pickle.dumps((list(args), cwd, dict(variables), killed_at)), [out.fileno(), errors.fileno()], seconds)
         except BaseException:
             self._link = None  # the next run gets another process
             raise
@@ -96,6 +103,14 @@ def load_grammars() -> None:
         engine.extract("", language)
 
 
+def compute_code_versions() -> None:
+    """Hash the program's modules: every run would do it again, which takes a tenth of a small build."""
+    from concordance.facts import code_versions
+
+    for version in (code_versions.readers, code_versions.linkers, code_versions.pages, code_versions.site):
+        version()
+
+
 def main(number: int) -> NoReturn:
     """Fork for each request; the child continues as the program."""
     for package in ("concordance", "concordance_torch"):
@@ -103,6 +118,9 @@ def main(number: int) -> NoReturn:
             if module.name not in _OF_EXTRAS:
                 importlib.import_module(module.name)
     load_grammars()
+    compute_code_versions()
+    os.sched_getaffinity = one_processor
+    importlib.import_module("concordance.workflow.builds").release_freed_memory = lambda: None  # a tenth of a small build
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=number) as link:
@@ -118,12 +136,15 @@ def main(number: int) -> NoReturn:
             link.send(str(process).encode())
             link.send(str(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])).encode())
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # as multiprocessing does after a fork
-    args, cwd, variables = pickle.loads(request)
+    args, cwd, variables, killed_at = pickle.loads(request)
     for file, standard in zip(files, (1, 2), strict=True):
         os.dup2(file, standard)
         os.close(file)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(variables)
+    if killed_at:
+        os.setsid()  # the whole group is killed
+        importlib.import_module("tests.support.stopping").kill_at(killed_at)
     sys.argv[:] = [str(Path(sys.executable).parent / "concord"), *args]
     sys.exit(importlib.import_module("concordance.entry").main())

@@ -1,6 +1,4 @@
-"""Runs the program and kills it at a chosen moment, as a power cut, a full disk or `kill -9` would.
-
-    python stopping.py POINT build REPO …
+"""Kills a run of the program at a chosen moment, as a power cut, a full disk or `kill -9` would.
 
 In: a point (see `POINTS`) and the words of a command. The whole process group is killed there, including workers.
 """
@@ -14,7 +12,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,12 +59,12 @@ POINTS = {
 
 def stopped(point: str, *args: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command and kill it at a point."""
-    command = [sys.executable, __file__, point, *map(str, args)]
-    return subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, start_new_session=True, timeout=120)
+    return program.concord(*args, code=None, killed_at=point)
 
 
-def stop_at(point: Point) -> None:
-    """Install the point at which the program is killed."""
+def kill_at(name: str) -> None:
+    """Have this process killed at a point."""
+    point = POINTS[name]
     if point.function.endswith(":commit"):
         _count_commits(point)
         return
@@ -131,10 +128,3 @@ def _count_commits(point: Point) -> None:
 
     TextWriter.finish = counted  # type: ignore[method-assign]
 
-
-if __name__ == "__main__":
-    from concordance.cli import main
-
-    stop_at(POINTS[sys.argv[1]])
-    sys.argv = ["concord", *sys.argv[2:]]
-    main()
