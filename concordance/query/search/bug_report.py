@@ -55,6 +55,7 @@ _TELLING = re.compile(  # a line that may be part of a trace or say what failed
     r"\.\w+[\"']?[:,(] ?(?:line )?\d|\b(?:\w*Error|\w*Exception|FAIL\w*|panicked|Traceback)\b|\b0x[0-9a-f]+|^\s*at \S"
 )
 _NUMBER = re.compile(r"\d+")
+_SPACE = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000]")  # other than the usual one, as browsers copy them
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _ADDRESS = re.compile(r"https?://[^\s)>\]]+")
 _BLOB = re.compile(r"/(?:blob|tree|raw|blame)/[^/\s]+/([^\s#?)>\]]+)(?:#L(\d+))?")  # a file on a code host
@@ -141,7 +142,7 @@ _STATEMENT = re.compile(
 
 def parse_report(text: str) -> BugReport:
     """Read a report."""
-    text, unread = _shorten(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text, unread = _shorten(_SPACE.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
     text = _COMMENT.sub("", text)
     linked = [(match[1], int(match[2] or 0)) for match in _BLOB.finditer(text)]
     text = _TASK.sub("", _ADDRESS.sub(" ", text))

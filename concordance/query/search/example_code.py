@@ -29,7 +29,8 @@ _NEW = re.compile(
 _CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\([ \t]*([A-Za-z_][\w.]*)", re.M)
 _DEFINED = re.compile(
     r"\b(?:def|class|function|func|fn|struct|interface|let|const|var|val)\s+([A-Za-z_]\w*)"
-    r"|^\s*(?:[>+-]\s*)?(\w+)\s*:?=(?!=)",
+    r"|^\s*(?:[>+-]\s*)?(\w+)\s*:?=(?!=)"
+    r"|^(?!\s*(?:return|new|else|throw)\b)\s*(?:[\w:<>,*&]+[ \t]+)+[*&]?(\w+)\([^;()]*\)[ \t]*\{",  # of C++ and Java
     re.M,
 )
 
@@ -67,7 +68,7 @@ def read_example(code: str) -> ExampleCode:
             modules.add(name.partition(".")[0])
             if local:
                 stands_for[local] = name
-    own = {one or other for one, other in _DEFINED.findall(code)} - stands_for.keys()
+    own = {name for names in _DEFINED.findall(code) for name in names if name} - stands_for.keys()
     for name, base in _CLASS.findall(code):
         if name not in stands_for and name != base:
             stands_for[name] = base

@@ -26,7 +26,7 @@ from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import SymbolPlace
-from concordance.query.answers import full_name
+from concordance.query.answers import full_name, split_key
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import callees
 from concordance.query.names.resolver import resolve_symbols
@@ -58,12 +58,14 @@ _MAX_SEEDS, _MAX_TOGETHER = 8, 3  # functions and files from which one step is t
 _AMBIGUOUS = 4  # files that define a name or contain a string, above which it identifies none
 _ROW = 4  # words in a row that identify a string
 _MAX_REASONS = 5
+_NOISE = 0.2  # of the best score; what has less for its words alone is not shown
 _IN_NAME, _IN_OWNER = 1.0, 0.25  # bonus of a word in the name of a function, and of its class
 _MEAN_LINES = 30  # length of a function; longer ones need a word more often
 _QUOTE = 60  # letters of a quotation
 _TEST_MACROS = ("TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P")  # of googletest
 _CODE = EXECUTABLE_KINDS | TYPE_KINDS | {Kind.CONSTANT, Kind.VARIABLE, Kind.TYPE}
 _SEPARATOR = re.compile(r"\.|::|#")
+_TEST_MODULES = frozenset(("test", "tests"))
 _ONLY_WORDS = re.compile(r"(?:its file: )?words\b|changed together")
 _VALUE = re.compile(r"\S*[\d/\\'\"=<>(){}\[\]]\S*")  # part of a printed line that was filled in
 
@@ -276,7 +278,16 @@ def _definitions(evidence: _Evidence, report: BugReport, name: str) -> list[Symb
     else:
         places = index.facts.symbols_named(name)
     places = [place for place in places if place.kind in _CODE and place.place >= 0]
-    return [one for one in places if evidence.weights.of(one.path) > _SOURCE] or places
+    source = [place for place in places if _is_at_fault(evidence, place)] or places
+    return [place for place in source if not place.declaration] or source
+
+
+def _is_at_fault(evidence: _Evidence, place: SymbolPlace) -> bool:
+    """True if a symbol is the project's own code, not a test nor inside of one, nor in a module of tests such as Rust's
+    `mod tests`."""
+    if evidence.weights.of(place.path) <= _SOURCE or place.id in evidence.index.tests:
+        return False
+    return not any(name in _TEST_MODULES or name.startswith("test_") for name in split_key(place.parent_key))
 
 
 def _is_foreign(evidence: _Evidence, report: BugReport, package: str) -> bool:
@@ -428,7 +439,7 @@ def _ranked(
     suspects: list[Suspect] = []
     for one in functions:
         reasons = evidence.reasons_for(one.place.path, one.place.id)
-        if reasons or evidence.weights.of(one.place.path) > _SOURCE:  # a test is named, or it is not at fault
+        if reasons or _is_at_fault(evidence, one.place):  # a test is named, or it is not at fault
             doubt = (1 - evidence.score(one.place.path, one.place.id)) * (1 - _FUNCTION_WORDS * one.fit / best)
             if one.words and (one.fit > best / 2 or not reasons):
                 written = {text.lower(): text for text in (spelled.get(word, word) for word in reversed(one.words))}
@@ -437,7 +448,19 @@ def _ranked(
             score = evidence.score(one.place.path) * (1 - doubt)
             suspects.append(Suspect(one.place.path, one.place.line, one.place, score, reasons))
     suspects.sort(key=_order)
-    return sorted(certain + suspects[:limit], key=_order)
+    overloads: dict[tuple[str, str], Suspect] = {}  # the best of several definitions of one name stands for all
+    for suspect in suspects:
+        overloads.setdefault((suspect.path, full_name(suspect.symbol) if suspect.symbol is not None else ""), suspect)
+    functions_shown = list(overloads.values())[:limit]
+    return sorted([*_without_noise(certain), *_without_noise(functions_shown)], key=_order)
+
+
+def _without_noise(suspects: list[Suspect]) -> list[Suspect]:
+    """Leave out what only shares words with a report whose trace, message or names point elsewhere."""
+    if not suspects or is_by_words_alone(suspects):
+        return suspects
+    least = _NOISE * suspects[0].score
+    return [one for one in suspects if one.score >= least or not is_by_words_alone([one])]
 
 
 def _order(one: Suspect) -> tuple[float, str, bool, int]:

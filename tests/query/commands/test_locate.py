@@ -488,3 +488,58 @@ def test_the_command_reads_a_file_or_standard_input(repo: Path) -> None:
     first, second = concord("batch", cwd=repo, input=questions, stdin=None).stdout.splitlines()
     assert json.loads(first)["result"] == from_file
     assert "standard input holds the questions" in json.loads(second)["error"]
+
+
+# --- what is no evidence
+
+
+def test_spaces_of_a_browser_are_spaces() -> None:
+    report = parse_report("panic\n\u00a0 | \u00a0shop/cart.go:15 +0x1f\n")
+    assert report.traces == [[StackFrame("shop/cart.go", 15, "")]]
+
+
+def test_functions_that_an_example_defines_are_no_names() -> None:
+    report = parse_report("It hangs\n```cpp\n#include <shop.h>\nint main(int count) {\n  add_item(count);\n  return 0;\n}\n```\n")
+    assert "main" not in report.names
+    assert "add_item" in report.names
+
+
+RUST = {
+    "src/cart.rs": "pub struct Cart;\n\nimpl Cart {\n    pub fn refund_voucher(&self) -> u32 {\n        7\n    }\n}\n\n"
+    "#[cfg(test)]\nmod tests {\n    use super::*;\n\n    fn refund_twice() -> u32 {\n        // a refund of a voucher, twice\n        Cart.refund_voucher() + Cart.refund_voucher()\n    }\n\n"
+    "    #[test]\n    fn refund_of_a_voucher() {\n        assert_eq!(refund_twice(), 14);\n    }\n}\n",
+}
+OVERLOADS = {
+    "shop/Cart.java": "package shop;\n\nclass Cart {\n"
+    + "\n".join(f"    int refund({kind} voucher) {{\n        return 1;\n    }}\n" for kind in ("int", "long", "String"))
+    + "\n    int voucher() {\n        return 2;\n    }\n}\n",
+    "shop/cart.h": "int pay_voucher(int amount);\n",
+    "shop/cart.c": '#include "cart.h"\n\nint pay_voucher(int amount) {\n  return amount;\n}\n',
+}
+
+
+def _located(folder: Path, files: dict[str, str], report: str) -> list[tuple[str, str]]:
+    write(folder, files)
+    with concordance.open(folder) as repository:
+        return [(row["path"], row["symbol"]) for row in repository.locate(report) if row["kind"] != "file"]
+
+
+def test_tests_in_a_source_file_are_not_at_fault(tmp_path: Path) -> None:
+    found = _located(tmp_path, RUST, "A refund of a voucher is wrong\n\nrefund a voucher twice, and the second refund is lost.\n")
+    assert found == [("src/cart.rs", "Cart::refund_voucher")]
+
+
+def test_overloads_share_a_row_and_a_declaration_is_no_definition(tmp_path: Path) -> None:
+    found = _located(tmp_path, OVERLOADS, "A refund by voucher fails\n\n`refund` does nothing, `pay_voucher` too.\n")
+    assert len(found) == len(set(found))
+    assert {("shop/Cart.java", "Cart.refund"), ("shop/cart.c", "pay_voucher")} <= set(found)
+    assert "shop/cart.h" not in {path for path, _ in found}
+
+
+def test_words_alone_are_left_out_beside_a_trace(shop: Repository) -> None:
+    trace = 'Traceback (most recent call last):\n  File "/x/src/shop/prices.py", line 5, in round_price\n    return price.quantize(CENT)\nNameError: no items\n'
+    rows = shop.locate(f"Total fails\n\n{trace}")
+    scores = {row["path"]: row["score"] for row in rows if row["kind"] == "file"}
+    words = [row for row in rows if row["kind"] == "file" and all(reason.startswith("words") for reason in row["reasons"])]
+    assert all(row["score"] >= 0.2 * max(scores.values()) for row in words)
+    assert "src/shop/shipping.py" not in scores
