@@ -229,10 +229,9 @@ def rules() -> Mapping[str, Rule]:
     return {**dict(sorted(own.items())), **{rule.id: rule for rule in RUFF_RULES}}
 
 
-def rules_for(language: str, category: str = "") -> list[Rule]:
-    """Return the rules that apply to files of a language; fewer for tests and benchmarks."""
-    asked = (rule for rule in rules().values() if not rule.languages or language in rule.languages)
-    return [rule for rule in asked if rule.tests or category not in TEST_CATEGORIES]
+def rules_for(language: str) -> list[Rule]:
+    """Return the rules that apply to files of a language."""
+    return [rule for rule in rules().values() if not rule.languages or language in rule.languages]
 
 
 def _rule(module: ModuleType) -> Rule:

@@ -139,11 +139,11 @@ class Draft:
         line, col = self.source.position(at)
         self.imports.append((at, Import(line, col, module, **details)))  # type: ignore[arg-type]
 
-    def problem(self, at: int, end: int, message: str, by: str = "syntax") -> None:
+    def problem(self, at: int, end: int, message: str) -> None:
         """Record that a range of the text could not be read."""
         line, col = self.source.position(at)
         last = self.source.line(max(at, end - 1))
-        self.findings.append(Finding(by, Severity.ERROR, message, line, col, last))
+        self.findings.append(Finding("syntax", Severity.ERROR, message, line, col, last))
 
     def facts(self) -> FileFacts:
         """Return the finished facts; the engine adds comments, terms and metrics."""

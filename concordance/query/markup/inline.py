@@ -144,11 +144,10 @@ class InlineReader:
         shown = self.markdown(text.strip().strip("*").strip() or text)
         return f"**{shown}**" if "**" not in shown and "\0" not in shown else shown
 
-    def code(self, text: str, name: str = "", label: str = "") -> str:
+    def code(self, text: str, label: str = "") -> str:
         """Return inline code, linked if it is a known name."""
-        name = name or text
-        if len(name) < 200 and _NAME.fullmatch(name):
-            ref = self.link(name.lstrip("~.").removesuffix("()"))
+        if len(text) < 200 and _NAME.fullmatch(text):
+            ref = self.link(text.lstrip("~.").removesuffix("()"))
             if ref is not None:
                 return self._ref(ref, label or text, code=True)
         return code(label or text)
