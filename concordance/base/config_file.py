@@ -442,7 +442,9 @@ class _Scan:
         while True:
             self._skip(_SPACE)
             start = self.at
-            self._skip(next((one for one in (_BARE, *_STRINGS[2:]) if one.match(self.text, self.at)), _BARE))
+            self._skip(
+                next((pattern for pattern in (_BARE, *_STRINGS[2:]) if pattern.match(self.text, self.at)), _BARE)
+            )
             written = self.text[start : self.at]
             keys.append(tomllib.loads(f"key={written}")["key"] if written[0] in "\"'" else written)
             self._skip(_SPACE)
@@ -475,7 +477,7 @@ class _Scan:
                 self._skip(_BETWEEN)
             self.at += 1
         else:
-            self._skip(next((one for one in _STRINGS if one.match(self.text, self.at)), _PLAIN))
+            self._skip(next((pattern for pattern in _STRINGS if pattern.match(self.text, self.at)), _PLAIN))
 
     def _array(self, path: Path) -> None:
         self.at += 1

@@ -68,10 +68,10 @@ def _single(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
     ends: list[int] = []  # by length: the smallest index that a sequence of that length ends with …
     last: list[int] = []  # … and the pair that it is
     before = [-1] * len(pairs)
-    for at, (one, _) in enumerate(pairs):
-        length = bisect_left(ends, one)
+    for at, (old_line, _) in enumerate(pairs):
+        length = bisect_left(ends, old_line)
         before[at] = last[length - 1] if length else -1
-        ends[length : length + 1] = [one]
+        ends[length : length + 1] = [old_line]
         last[length : length + 1] = [at]
     subsequence = []
     at = last[-1] if last else -1

@@ -434,7 +434,7 @@ class TestedFiles:
     def of(self, file: int) -> FileTests:
         """Return the tests of a file by its id."""
         near, farther = self.rows.get(file, ([], 0))
-        return FileTests([(one, steps) for steps, column in near for one in unpack_column(column)], farther)
+        return FileTests([(test, steps) for steps, column in near for test in unpack_column(column)], farther)
 
 
 def unpack_cycles(data: bytes) -> list[list[int]]:

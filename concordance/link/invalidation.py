@@ -387,8 +387,8 @@ class DefinitionDependencies:
             self._by_name.setdefault(file.names[left], []).append(point)
         elif op in (Op.IMPORT, Op.PACKAGE):
             name = file.flow.imports[left].name
-            for one in (name, WHOLE_MODULE) if name in ("", "default") else (name,):
-                self._by_name.setdefault(one, []).append(point)
+            for key in (name, WHOLE_MODULE) if name in ("", "default") else (name,):
+                self._by_name.setdefault(key, []).append(point)
             self._by_import.setdefault(left, []).append(point)
         elif op in (Op.SYMBOL, Op.SUPER):
             symbol = left - (op == Op.SUPER)

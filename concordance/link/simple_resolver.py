@@ -397,7 +397,7 @@ class SimpleResolver(LanguageLinker):
             kinds if self._modules is not None else frozenset()
         )  # only in Rust may a method have the name of a field
         places = (self._first_member(self._with_ancestors(pair), name, kinds) for pair in (value.type, *value.also))
-        return next((one for one in places if one is not None), None)
+        return next((candidate for candidate in places if candidate is not None), None)
 
     def _member_of_object(self, place: Place, name: str) -> Place | None:
         """Return the member of an object that its literal lists: a method, or what a name in it refers to."""
@@ -586,10 +586,10 @@ class SimpleResolver(LanguageLinker):
         """Return the type of a variable; in Rust, where a name may be bound again, only if all values have the same."""
         common = None
         for value in values:
-            one = self._value(file, value)
-            if self._modules is not None and (one is None or one != (common or one)):
+            value_type = self._value(file, value)
+            if self._modules is not None and (value_type is None or value_type != (common or value_type)):
                 return None
-            common = common or one
+            common = common or value_type
             if common is not None and self._modules is None:
                 return common
         return common

@@ -50,6 +50,6 @@ def _pop_component(open_: list[int], point: int, done: bytearray) -> list[int]:
         begin -= 1
     component = sorted(open_[begin:])
     del open_[begin:]
-    for one in component:
-        done[one] = 1
+    for number in component:
+        done[number] = 1
     return component

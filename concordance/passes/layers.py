@@ -35,7 +35,7 @@ def compute_layers(
                 above[owner[target]].add(owner[user])
     height, depth = [0] * len(components), [0] * len(components)
     for number in range(len(components)):
-        height[number] = max((height[one] + 1 for one in below[number]), default=0)
+        height[number] = max((height[other] + 1 for other in below[number]), default=0)
     for number in range(len(components) - 1, -1, -1):
-        depth[number] = max((depth[one] + 1 for one in above[number]), default=0)
-    return [LayerRow(height[one], depth[one]) for one in owner]
+        depth[number] = max((depth[other] + 1 for other in above[number]), default=0)
+    return [LayerRow(height[number], depth[number]) for number in owner]

@@ -168,7 +168,7 @@ class _Search:
             return ""
         beside = f"{folder}/{name}" if folder else name
         tried = [f"{beside}{slash}{ending}" for slash in ("/__init__", "") for ending in _ENDINGS]
-        return next((one for one in tried if one in self.modules), "")
+        return next((module for module in tried if module in self.modules), "")
 
     def resolve(self, path: str, name: str, far: int = 0) -> DefinitionPlace | None:
         """Return where a name that a module exports is defined."""
@@ -185,8 +185,8 @@ class _Search:
         module = self.modules[path]
         if name in module.own:
             return path, name
-        for one in self.reexported[path].get(name, ()):
-            there = self._resolve_reexport(one, far)
+        for reexported in self.reexported[path].get(name, ()):
+            there = self._resolve_reexport(reexported, far)
             if there is not None:
                 return there
         if name in module.variables:
@@ -220,8 +220,8 @@ class _Search:
             path: {*exports.own, *exports.variables, *self.reexported[path]} for path, exports in self.modules.items()
         }  # fmt: skip
         into: dict[str, list[str]] = {}
-        for path, one in self.modules.items():
-            for stars in one.stars:
+        for path, module in self.modules.items():
+            for stars in module.stars:
                 for other in stars:
                     if other in self.modules and other != path:
                         into.setdefault(other, []).append(path)
@@ -270,7 +270,7 @@ class _Search:
         """Return the name of each module; of a private one, the name under which a package re-exports it."""
         names = dict(self.dotted)
         hidden = {path for path, dotted in names.items() if any(map(is_private, dotted.split(".")))}
-        for path in sorted(self.modules, key=lambda one: (self.dotted[one].count("."), one)):
+        for path in sorted(self.modules, key=lambda module: (self.dotted[module].count("."), module)):
             dotted = self.dotted[path]
             if not dotted or path in hidden or path in self.not_importable:
                 continue

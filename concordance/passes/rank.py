@@ -34,7 +34,7 @@ def compute_ranks(categories: Sequence[str], pairs: Sequence[tuple[int, int, int
         for user, target, share in zip(users, targets, shares, strict=True):
             following[target] += rank[user] * share
         lost = 1 - _FOLLOWS * sum(following)  # readers who start over, and readers in a file without outgoing uses
-        rank = [_FOLLOWS * one + lost * start for one, start in zip(following, starts, strict=True)]
+        rank = [_FOLLOWS * score + lost * start for score, start in zip(following, starts, strict=True)]
     return _scaled(rank)
 
 

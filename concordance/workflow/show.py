@@ -81,9 +81,9 @@ def _implementations_first(index: Index, places: Sequence[SymbolPlace]) -> list[
     for place in places:
         if place.place >= 0:
             spoken = implementation(outline(index, place.path).symbols, place.place)
-            one = index.facts.ids(place.path).id_at(spoken)
-            if one in by_id:
-                ordered.setdefault(one, by_id[one])
+            identity = index.facts.ids(place.path).id_at(spoken)
+            if identity in by_id:
+                ordered.setdefault(identity, by_id[identity])
         ordered.setdefault(place.id, place)
     return list(ordered.values())
 

@@ -158,18 +158,18 @@ def _ends(spaces: tuple[str, ...], wanted: list[str]) -> bool:
 
 def match_score(schema: Iterable[str], written: list[str]) -> int:
     """Return how well the parameters of a function match the types of a schema; 0 if they do not."""
-    wanted = [re.sub(r"\[\d+\]", "[]", one) for one in schema]
-    wanted = ["int" + one[6:] if one.startswith("SymInt") else one for one in wanted]
-    types = [normalise_type(one) for one in written if one.strip()]
+    wanted = [re.sub(r"\[\d+\]", "[]", type_) for type_ in schema]
+    wanted = ["int" + type_[6:] if type_.startswith("SymInt") else type_ for type_ in wanted]
+    types = [normalise_type(type_) for type_ in written if type_.strip()]
     if "TensorOptions" in types:
         wanted = _with_options(wanted)
     if len(wanted) != len(types):
         return 0
     score = 1
-    for one, other in zip(wanted, types, strict=True):
-        if one == other:
+    for type_, other in zip(wanted, types, strict=True):
+        if type_ == other:
             score += 2
-        elif one.replace("?", "") == other.replace("?", ""):
+        elif type_.replace("?", "") == other.replace("?", ""):
             score += 1
         else:
             return 0

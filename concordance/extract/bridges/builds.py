@@ -340,7 +340,7 @@ def _expand_variables(words: list[_Item], values: dict[bytes, list[_Item]], dept
                 yield item
         elif depth < _DEEPEST_VARIABLE:
             inner = _expand_variables(values.get(use[1], []), values, depth + 1)
-            yield from (one._replace(how="without") for one in inner) if item.how == "without" else inner
+            yield from (variant._replace(how="without") for variant in inner) if item.how == "without" else inner
 
 
 def _commands(data: bytes) -> Iterator[tuple[str, list[_Item]]]:

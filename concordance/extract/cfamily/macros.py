@@ -170,8 +170,8 @@ def _form(body: bytes, parameters: bytes | None) -> str:
 def merge(learned: Iterable[MacroDefinitions]) -> Macros:
     """Return the macro table of the whole repository; the order of its files does not matter."""
     forms: dict[bytes, set[str]] = {}
-    for one in learned:
-        for name, form in one:
+    for definitions in learned:
+        for name, form in definitions:
             forms.setdefault(name, set()).add(form)
     return _roles(forms, set())
 

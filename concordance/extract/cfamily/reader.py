@@ -166,16 +166,16 @@ def _join(draft: Draft, other: Draft, version: cfamily_repair.ParsedVersion) -> 
     nowhere = Definition("", "", 0, 0, 0)  # the parent of definitions that have none
     known = {(d.at, d.name): d for d in draft.definitions}
     around: list[Definition] = []
-    for one in sorted(other.definitions, key=lambda d: (d.start, -d.end, d.at)):
-        while around and (around[-1].end < one.end or around[-1].end <= one.start):
+    for definition in sorted(other.definitions, key=lambda d: (d.start, -d.end, d.at)):
+        while around and (around[-1].end < definition.end or around[-1].end <= definition.start):
             around.pop()
         parent = around[-1] if around else nowhere
-        if one.nests:
-            around.append(one)
-        if version.speaks_for(one.at):
-            one.owner = known.get((parent.at, parent.name), parent)
-            one.nests = False  # because it overlaps definitions of the main tree
-            draft.definitions.append(one)
+        if definition.nests:
+            around.append(definition)
+        if version.speaks_for(definition.at):
+            definition.owner = known.get((parent.at, parent.name), parent)
+            definition.nests = False  # because it overlaps definitions of the main tree
+            draft.definitions.append(definition)
 
 
 # --- occurrences of names in a C-family file, and the role of each

@@ -96,7 +96,7 @@ def _comments(lines: list[str], style: _Style) -> Iterator[_Comment]:
         number += 1
         block = lines[start:number]
         documents = bool(style.documents and re.match(style.documents, line))
-        rest = (one for one in lines[number:] if one.strip() and not _ATTRIBUTE.match(one))
+        rest = (following for following in lines[number:] if following.strip() and not _ATTRIBUTE.match(following))
         alone = is_first and ((documents and style.is_titled) or _stands_alone(lines, number))
         yield _Comment(_words(block, style), documents, alone, next(rest, ""))
 

@@ -226,9 +226,9 @@ def _note_export(
             local[trees.text(clause)] = None
         elif clause.type == "namespace_export" and clause.named_child_count:
             exported[_word(clause.named_children[0])] = None
-        for one in clause.named_children if clause.type == "export_clause" else ():
-            name, alias = _word(one.child_by_field_name("name")), _word(one.child_by_field_name("alias"))
-            if one.type == "export_specifier":
+        for specifier in clause.named_children if clause.type == "export_clause" else ():
+            name, alias = _word(specifier.child_by_field_name("name")), _word(specifier.child_by_field_name("alias"))
+            if specifier.type == "export_specifier":
                 exported[alias or name] = None
                 if not passed_on:
                     local[name] = None

@@ -108,8 +108,8 @@ class RustValueSyntax(ValueSyntax):
         parameters: dict[tuple[bytes, bytes], Node] = {}  # by the names of the type and the parameter
         for node in self._found.get("value.generic", ()):
             owner, listed = node.child_by_field_name("name"), node.child_by_field_name("type_parameters")
-            for one in listed.named_children if owner is not None and listed is not None else ():
-                name = one.child_by_field_name("name")
+            for parameter in listed.named_children if owner is not None and listed is not None else ():
+                name = parameter.child_by_field_name("name")
                 if owner is not None and name is not None:
                     parameters[owner.text or b"", name.text or b""] = name
         for node in self._found.get("value.bound", ()):
@@ -164,19 +164,21 @@ def _destructure(pattern: Node, node: Node | None, value: Evaluate) -> Iterator[
             first = inside[0] if kind == "match_pattern" else inside[-1]  # a condition may follow
             waiting.append((first, node, value))
         elif kind == "captured_pattern" and inside:
-            waiting.extend((one, node, value) for one in inside)
+            waiting.extend((inner_pattern, node, value) for inner_pattern in inside)
         elif kind == "or_pattern":
-            waiting.extend((one, None, value) for one in inside)
+            waiting.extend((inner_pattern, None, value) for inner_pattern in inside)
         elif kind == "tuple_pattern":
             parts = node.named_children if node is not None and node.type == "tuple_expression" else []
-            for place, one in enumerate(inside):
+            for place, inner_pattern in enumerate(inside):
                 part = parts[place] if len(parts) == len(inside) else None
                 whole = _unknown if parts else _wrapped(Op.PART, value, place + 1)
-                waiting.append((one, part, _value_of(part) if part is not None else whole))
+                waiting.append((inner_pattern, part, _value_of(part) if part is not None else whole))
         elif kind == "tuple_struct_pattern" and inside:
-            waiting.extend((one, None, _field(inside[0], place, value)) for place, one in enumerate(inside[1:]))
+            waiting.extend(
+                (inner_pattern, None, _field(inside[0], place, value)) for place, inner_pattern in enumerate(inside[1:])
+            )
         elif kind == "struct_pattern":
-            waiting.extend((one, None, member) for one, member in _members(pattern))
+            waiting.extend((inner_pattern, None, member) for inner_pattern, member in _members(pattern))
 
 
 def _field(typed: Node, place: int, value: Evaluate) -> Evaluate:

@@ -69,8 +69,8 @@ def _word(word: str) -> tuple[str, ...]:
         if _PLURAL_ACRONYM.fullmatch(word):
             return (word[:-1],)
         return (word,) if _CAMEL.fullmatch(word) else _BREAK
-    one = singular(lower)
-    return (one,) if one not in STOP else _BREAK
+    singular_form = singular(lower)
+    return (singular_form,) if singular_form not in STOP else _BREAK
 
 
 def _foreign(word: str) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def split_name(name: str) -> tuple[str, ...]:
             tokens.append(part if part.lower() not in _KNOWN else "")
         else:
             lower = part.lower()
-            one = singular(lower) if len(lower) > 2 else ""
-            tokens.append(one if lower not in STOP and one not in STOP else "")
+            singular_form = singular(lower) if len(lower) > 2 else ""
+            tokens.append(singular_form if lower not in STOP and singular_form not in STOP else "")
     return tuple(tokens)
 
 

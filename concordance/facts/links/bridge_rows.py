@@ -65,7 +65,7 @@ def call_edges(parts: Mapping[str, bytes]) -> set[int]:
 
 
 def _encodable_row(row: Bridge) -> Bridge:
-    text = [one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in row]
+    text = [value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in row]
     return Bridge._make(text)._replace(more=())
 
 

@@ -216,14 +216,14 @@ class LinkGraph:
         begins, users, known = self._starts, self._users, len(self._starts) - 1
         met = dict.fromkeys(starts, (0, 0, 0))
         ends: dict[int, tuple[int, int, int]] = {}  # reached by `last`; if also reached otherwise, `met` counts
-        now, looked = sorted((one for one in met if one < known), key=order), 0
+        now, looked = sorted((edge for edge in met if edge < known), key=order), 0
         for distance in range(1, steps + 1):
             following = []
             for target in now:
                 begin, end = begins[target], begins[target + 1]
                 looked += end - begin
-                for one in users[begin:end]:
-                    user, way = one >> _USER, one & _WAY
+                for edge in users[begin:end]:
+                    user, way = edge >> _USER, edge & _WAY
                     if user in met or (ignored and (target, user) in ignored):
                         continue
                     if way in kinds:
@@ -265,7 +265,7 @@ class LinkGraph:
         times: dict[int, Counter[int]] = {}
         for start, end, file in zip(owners.starts, ends, owners.owners, strict=False):  # without files there is one end
             stretch = self._users[self._starts[start] : self._starts[end]]
-            times.setdefault(file, Counter()).update([owner[one >> _USER] for one in stretch])
+            times.setdefault(file, Counter()).update([owner[edge >> _USER] for edge in stretch])
         return [(user, file, n) for file, users in times.items() for user, n in users.items() if user != file]
 
 

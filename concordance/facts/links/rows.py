@@ -187,9 +187,9 @@ def _miss(run: sqlite3.Connection, old: Mapping[str, tuple[int, int]], new: Mapp
 def files_holding(rows: Iterable[tuple[int, bytes]], numbers: Iterable[int]) -> Iterator[int]:
     """Yield the files whose column of four-byte numbers contains one of the given numbers."""
     distinct = frozenset(numbers)
-    few = [array("I", [one]).tobytes() for one in distinct] if len(distinct) < 12 else []
+    few = [array("I", [packed]).tobytes() for packed in distinct] if len(distinct) < 12 else []
     for file, column in rows:
-        if any(_contains(one, column) for one in few) if few else not distinct.isdisjoint(array("I", column)):
+        if any(_contains(packed, column) for packed in few) if few else not distinct.isdisjoint(array("I", column)):
             yield file
 
 

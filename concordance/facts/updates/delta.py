@@ -213,10 +213,10 @@ def _link_rows(links: Links) -> Iterator[tuple[int, int, int, str]]:
 def _uses(part: FileLinks) -> Iterator[tuple[int, ...]]:
     """Yield which symbols of a file use, override or extend what."""
     yield from rows_of(part.uses)
-    for one, target, *more in part.rest.overrides:
-        yield target, one, -1, *more
-    for one, target in part.rest.extends:
-        yield target, one, -2
+    for symbol, target, *more in part.rest.overrides:
+        yield target, symbol, -1, *more
+    for symbol, target in part.rest.extends:
+        yield target, symbol, -2
 
 
 def _edges(part: FileLinks) -> Iterator[tuple[int, ...]]:

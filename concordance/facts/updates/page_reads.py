@@ -139,7 +139,7 @@ class PageReadLog:
         known = self._tables.get(name)
         if known is None:
             rows = self._connection.execute(f"SELECT name, packed FROM {name}").fetchall()  # noqa: S608
-            known = self._tables[name] = {str(one): _decoded(packed) for one, packed in rows}
+            known = self._tables[name] = {str(table): _decoded(packed) for table, packed in rows}
         return known
 
     def drop(self) -> None:
@@ -240,8 +240,8 @@ class PageReadLog:
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
         """Write those tables that changed."""
         before = self._table(name)
-        known = ((one, rows, before.get(one)) for one, rows in tables.items())
-        other = {one: dict(rows) for one, rows, had in known if rows is not had and rows != had}
+        known = ((table, rows, before.get(table)) for table, rows in tables.items())
+        other = {table: dict(rows) for table, rows, had in known if rows is not had and rows != had}
         self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", _encoded(other))  # noqa: S608
         before |= other
 
@@ -277,8 +277,8 @@ def _pages(pages: Iterable[str]) -> bytes:
 
 def _encoded(shared: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, bytes]]:
     encode = msgspec.msgpack.encode
-    return [(name, encode({os.fsencode(key): one for key, one in table.items()})) for name, table in shared.items()]
+    return [(name, encode({os.fsencode(key): value for key, value in table.items()})) for name, table in shared.items()]
 
 
 def _decoded(packed: bytes) -> dict[str, Any]:
-    return {os.fsdecode(key): one for key, one in msgspec.msgpack.decode(packed, type=dict[bytes, Any]).items()}
+    return {os.fsdecode(key): value for key, value in msgspec.msgpack.decode(packed, type=dict[bytes, Any]).items()}

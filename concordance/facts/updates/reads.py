@@ -201,16 +201,16 @@ def is_computed(index: object, name: str) -> bool:
 
 def drop_shared_properties(owner: object, touched: TouchedKeys) -> None:
     """Drop the shared properties that an update makes invalid."""
-    properties = {name: one for name, one in vars(type(owner)).items() if isinstance(one, Shared)}
-    for name in [name for name, one in properties.items() if _happened(one.events, touched)]:
+    properties = {name: shared for name, shared in vars(type(owner)).items() if isinstance(shared, Shared)}
+    for name in [name for name, shared in properties.items() if _happened(shared.events, touched)]:
         vars(owner).pop(name, None)
 
 
 def drop_shared(index: HasCache, touched: TouchedKeys) -> None:
     """Drop all shared values that an update makes invalid; whether those of a `Memo` are is found out at each use."""
     drop_shared_properties(index, touched)
-    for make, one in list(index.cache.items()):
-        stale = _happened(make.events, touched) if isinstance(make, Shared) else not isinstance(one, Memo)
+    for make, value in list(index.cache.items()):
+        stale = _happened(make.events, touched) if isinstance(make, Shared) else not isinstance(value, Memo)
         if stale:
             del index.cache[make]
 

@@ -96,8 +96,8 @@ class SymbolTable:
 
     def clear_caches(self) -> None:
         """Drop all answers that are cached in scopes and members."""
-        for one in self.with_caches:
-            one.clear_caches()
+        for table in self.with_caches:
+            table.clear_caches()
         self.with_caches.clear()
 
     def remove(self, entry: ScopeMember) -> None:
@@ -372,8 +372,8 @@ class Macros:
             self._codes.extend([row % _WORD for row in rows])
         size = 1 << (_BITS_PER_MACRO * len(hashes) // 8 + 1).bit_length()
         self._bits, self._mask = bytearray(size), size - 1
-        for one in self._hashes:
-            self._bits[one >> 3 & self._mask] |= 1 << (one & 7)
+        for digest in self._hashes:
+            self._bits[digest >> 3 & self._mask] |= 1 << (digest & 7)
 
     def get(self, name: str) -> ScopeMember | None:
         """Return a macro, or None."""

@@ -172,10 +172,12 @@ class EcmaModules:
                 listed = setting.get("packages") if isinstance(setting, dict) else setting
                 folder = path.rpartition("/")[0]
                 patterns += [
-                    (folder, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)
+                    (folder, pattern)
+                    for pattern in (listed if isinstance(listed, list) else ())
+                    if isinstance(pattern, str)
                 ]
         for path in self._tree.by_name.get("pnpm-workspace.yaml", ()):
-            patterns += [(path.rpartition("/")[0], one) for one in _LIST.findall(self._tree.text(path))]
+            patterns += [(path.rpartition("/")[0], pattern) for pattern in _LIST.findall(self._tree.text(path))]
         return patterns
 
     def _is_member(self, folder: str) -> bool:
@@ -293,7 +295,10 @@ class EcmaModules:
         """
         chain = list(self._extended(path, 0))
         bases = ((ancestor, options.get("baseUrl")) for ancestor, options in chain)
-        base = next((join_path(ancestor, one) for ancestor, one in bases if isinstance(one, str)), None)
+        base = next(
+            (join_path(ancestor, path_pattern) for ancestor, path_pattern in bases if isinstance(path_pattern, str)),
+            None,
+        )
         first = path.rpartition("/")[0]
         for ancestor, options in chain:
             aliases = options.get("paths")
@@ -301,8 +306,11 @@ class EcmaModules:
             for pattern, targets in sorted(rows, key=lambda row: ("*" in row[0], -len(row[0].partition("*")[0]))):
                 rest = _star_match(pattern, words)
                 if rest is not None and isinstance(targets, list):
-                    for one in targets:
-                        target, is_own = str(one).replace("*", rest), str(one).startswith("${configDir}")
+                    for path_pattern in targets:
+                        target, is_own = (
+                            str(path_pattern).replace("*", rest),
+                            str(path_pattern).startswith("${configDir}"),
+                        )
                         for root in (first,) if is_own else (ancestor,) if base is None else (base, ancestor):
                             yield join_path(root, target.removeprefix("${configDir}/"))
         if base is not None:

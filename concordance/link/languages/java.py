@@ -98,9 +98,9 @@ class _Classes:
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
         """Return the files of a package: of the nearest root, and of the other roots of its module; tests come last."""
         folders = self._folders(folder, parts)
-        same = (one for one in folders if _package_key(one) == _package_key(folders[0]))
-        ordered = sorted(same, key=lambda one: "/test" in f"/{one}")
-        return tuple(path for one in ordered for path in self._tree.by_folder[one] if _is_code(path))
+        same = (sibling for sibling in folders if _package_key(sibling) == _package_key(folders[0]))
+        ordered = sorted(same, key=lambda sibling: "/test" in f"/{sibling}")
+        return tuple(path for sibling in ordered for path in self._tree.by_folder[sibling] if _is_code(path))
 
     def _second(self, folder: str, parts: list[str]) -> Target | None:
         """Return a class that is defined in another class's file."""

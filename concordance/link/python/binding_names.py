@@ -232,8 +232,8 @@ class Modules:
         return self._extension(name, file) if name else []
 
     def _type(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
-        one = self.types.get((file.id, root))
-        own = one.end.name if one is not None else ""
+        type_end = self.types.get((file.id, root))
+        own = type_end.end.name if type_end is not None else ""
         names: list[PythonName] = []
         for other in self._additions.get((file.id, root), ()):
             names += append_path(self._names_from(other), other.end.name or own.rpartition(".")[2])
@@ -373,6 +373,6 @@ def _cap_trust(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, .
 def _best_names(names: Iterable[PythonName]) -> tuple[PythonName, ...]:
     """Return each name once, most trusted first, then in the order found."""
     trusts: dict[str, Trust] = {}
-    for one in names:
-        trusts[one.name] = max(one.trust, trusts.get(one.name, one.trust))
+    for python_name in names:
+        trusts[python_name.name] = max(python_name.trust, trusts.get(python_name.name, python_name.trust))
     return tuple(PythonName(name, trust) for name, trust in sorted(trusts.items(), key=lambda item: -item[1]))

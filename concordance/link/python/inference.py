@@ -87,7 +87,9 @@ class Evaluator:
 
     def _name(self, file: LoadedFlow, left: int, right: int) -> Values:
         bound = file.values[left]
-        if bound and all(file.op[one] == Op.SYMBOL and file.kind(file.left[one]) == Kind.PROPERTY for one in bound):
+        if bound and all(
+            file.op[value] == Op.SYMBOL and file.kind(file.left[value]) == Kind.PROPERTY for value in bound
+        ):
             return _PROPERTY  # in the class body, the name is the property object, not what it returns
         return self.variable(file, left)
 

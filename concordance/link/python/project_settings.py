@@ -164,7 +164,7 @@ class _Toml:
         poetry = self.table("tool", "poetry")
         groups = poetry.get("group")
         tables = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
-        tables += [one.get("dependencies") for one in _tables(groups)]
+        tables += [group.get("dependencies") for group in _tables(groups)]
         for table in tables:
             names = table if isinstance(table, dict) else {}
             self.project.requires += ((name, self.path) for name in names if name != "python")
@@ -177,18 +177,18 @@ class _Toml:
         module = self.at("tool", "maturin", "module-name")
         self.project.extensions += [module] if isinstance(module, str) else []
         listed = self.at("tool", "setuptools", "ext-modules")
-        named = [one.get("name") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        named = [item.get("name") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
         self.project.extensions += [name for name in named if isinstance(name, str)]
 
 
 def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _tables(value: object) -> list[dict[str, Any]]:
-    return [one for one in value.values() if isinstance(one, dict)] if isinstance(value, dict) else []
+    return [item for item in value.values() if isinstance(item, dict)] if isinstance(value, dict) else []
 
 
 def _add_package_dirs(project: Project, package_dirs: object) -> None:

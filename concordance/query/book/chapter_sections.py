@@ -187,7 +187,7 @@ def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
     start = f"{chapter.folder}/"
     if not chapter.folder:
         return []
-    rows = [one for one in book_plan.ordered if one.folder.startswith(start)]
+    rows = [inner for inner in book_plan.ordered if inner.folder.startswith(start)]
     if not rows:
         return []
     items = [Item([chapter_ref(index, row), ": ", *describe_folder(index, row.folder)]) for row in rows]

@@ -228,7 +228,9 @@ _KIND_OF = {
 
 def _written_lines(folder: Folder) -> dict[str, int]:
     """Return the lines of a folder by category, without generated, vendored and data files if there are others."""
-    lines = {one: times for one, times in folder.category_lines.items() if one not in UNWRITTEN_CATEGORIES}
+    lines = {
+        category: times for category, times in folder.category_lines.items() if category not in UNWRITTEN_CATEGORIES
+    }
     return lines or dict(folder.category_lines)
 
 
@@ -269,20 +271,20 @@ def order_by_use(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]
     last: list[int] = []
     while left:
         inside = set(left)
-        out = {one: sum(times for (a, b), times in uses.items() if a == one and b in inside) for one in left}
-        into = {one: sum(times for (a, b), times in uses.items() if b == one and a in inside) for one in left}
-        bottom = next((one for one in left if not out[one] and into[one]), None)
-        top = next((one for one in left if out[one] and not into[one]), None)
-        best = max(left, key=lambda one: ((into[one] + 1) / (out[one] + 1), -one))
+        out = {item: sum(times for (a, b), times in uses.items() if a == item and b in inside) for item in left}
+        into = {item: sum(times for (a, b), times in uses.items() if b == item and a in inside) for item in left}
+        bottom = next((item for item in left if not out[item] and into[item]), None)
+        top = next((item for item in left if out[item] and not into[item]), None)
+        best = max(left, key=lambda item: ((into[item] + 1) / (out[item] + 1), -item))
         chosen = bottom if bottom is not None else top if top is not None else best
         (last if bottom is None and top is not None else first).append(chosen)
         left.remove(chosen)
     ordered = [*first, *reversed(last)]
     at = 1
     while at < len(ordered):  # terminates, because each swap leaves fewer forward uses
-        one, other = ordered[at - 1], ordered[at]
-        if uses[one, other] > uses[other, one]:
-            ordered[at - 1], ordered[at] = other, one
+        item, other = ordered[at - 1], ordered[at]
+        if uses[item, other] > uses[other, item]:
+            ordered[at - 1], ordered[at] = other, item
             at = max(1, at - 1)
         else:
             at += 1

@@ -103,12 +103,12 @@ def path_through_the_whole(index: Index) -> WholePath:
     """Return the files with the vocabulary of a repository, and with what drives its parts."""
     book_plan = plan(index)
     used = {
-        one.folder: sum(times for _, times in book_plan.users(one.folder))
-        for one in book_plan.ordered
-        if one.folder and not helps_tests(f"{one.folder}/")
+        inner.folder: sum(times for _, times in book_plan.users(inner.folder))
+        for inner in book_plan.ordered
+        if inner.folder and not helps_tests(f"{inner.folder}/")
     }
     chapters = [book_plan.chapters[folder] for folder in sorted(used, key=lambda folder: (-used[folder], folder))]
-    drivers = [path for one in chapters for path in _single_instances(index, one)[:1]][:_MAX_INSTANCES]
+    drivers = [path for inner in chapters for path in _single_instances(index, inner)[:1]][:_MAX_INSTANCES]
     central: list[str] = []
     for chapter in chapters[:_WHOLE]:
         if len(central) + len(drivers) < _WHOLE:

@@ -112,8 +112,12 @@ def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
         for below, _ in index.facts.overriding(start):
             walk.steps.setdefault(below, (1, start, int(EdgeKind.INHERITS)))
     order = index.tests.get
-    met = ((one, step[0]) for one, step in walk.steps.items() if (step[0] and one not in own) or one in index.tests)
-    rows = [ReachedSymbol(steps, order(one, -1), one, one) for one, steps in met]
+    met = (
+        (identity, step[0])
+        for identity, step in walk.steps.items()
+        if (step[0] and identity not in own) or identity in index.tests
+    )
+    rows = [ReachedSymbol(steps, order(identity, -1), identity, identity) for identity, steps in met]
     rows.sort(key=lambda row: (row.steps, row.order, index.order_of(row.id)))
     tests = [row for row in rows if row.order >= 0][:FIRST_TESTS]
     first = {row.id for row in tests}

@@ -190,7 +190,7 @@ class _Search:
     ) -> None:
         met, edges = graph.users_of(levels[-1], self._first_other)
         if overrides:
-            met = met.union(*(overrides[one] for one in levels[-1] if one in overrides))
+            met = met.union(*(overrides[identity] for identity in levels[-1] if identity in overrides))
         self.edges_visited += edges
         levels.append(met - known)
         known |= met
@@ -241,8 +241,8 @@ def _sort_chains(
 ) -> Iterator[list[int]]:
     """Yield the shortest chains: through source files first, then by nearness to the end, rank, path and key."""
     distance, following = result
-    met = [one for one in begins if one in distance]
-    least = min(distance[one] for one in met)
+    met = [identity for identity in begins if identity in distance]
+    least = min(distance[identity] for identity in met)
     near = {folder for node in ends for folder in parent_folders(index.path_of(node))}
 
     def key(node: int) -> tuple[bool, int, float, str, str]:

@@ -139,7 +139,7 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
         matches += [(known[index.file_id(path)], why, None, how) for path in paths]
     direct = file_subject(index, file).direct() if is_test else []
     known = places(index, direct)
-    matches += [(known[one], f"names {file.path}", None, Directness.NAMES) for one in direct]
+    matches += [(known[reaching], f"names {file.path}", None, Directness.NAMES) for reaching in direct]
     ordered = [_row(index, *row) for row in matches]
     start = page_start(page, len(ordered))
     end = start + page.limit

@@ -89,8 +89,8 @@ class _Pools:
     """The symbols of both sides that are not paired yet."""
 
     def __init__(self, unpaired: Sequence[UnpairedSymbols], files: dict[str, str]) -> None:
-        self.removed = {_position(part): part for one in unpaired for part in one.removed}
-        self.added = {_position(part): part for one in unpaired for part in one.added}
+        self.removed = {_position(part): part for symbol in unpaired for part in symbol.removed}
+        self.added = {_position(part): part for symbol in unpaired for part in symbol.added}
         self._files = files
         self._old = _by_parent(self.removed.values())
         self._new = _by_parent(self.added.values())

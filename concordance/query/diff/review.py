@@ -212,15 +212,17 @@ def _references(index: Index, report: DiffReport, changed: list[_ChangedName], n
     inside = _changed_ranges(report)
     callers: list[ChangeRow] = []
     seen: set[tuple[object, ...]] = set()
-    for one in changed:
+    for changed_name in changed:
         rows: list[tuple[Row, str]] = []
-        if one.asked:
-            answer = ask(index, "refs", one.asked, _MAX_REFERENCES)
-            rows += ((row, one.now) for row in answer.rows)
+        if changed_name.asked:
+            answer = ask(index, "refs", changed_name.asked, _MAX_REFERENCES)
+            rows += ((row, changed_name.now) for row in answer.rows)
             if answer.total > _MAX_REFERENCES:
-                notes.append(f"Of {answer.total:,} references to {one.name}, {_MAX_REFERENCES:,} were looked at.")
-        if one.change in ("removed", "renamed"):
-            rows += ((row, one.name) for row in _lines_naming(index, one))
+                notes.append(
+                    f"Of {answer.total:,} references to {changed_name.name}, {_MAX_REFERENCES:,} were looked at."
+                )
+        if changed_name.change in ("removed", "renamed"):
+            rows += ((row, changed_name.name) for row in _lines_naming(index, changed_name))
         rows.sort(key=lambda row: _reference_order(index, row[0]))
         for row, name in rows:
             path, line = str(row["path"]), int(str(row["line"]))
@@ -229,7 +231,7 @@ def _references(index: Index, report: DiffReport, changed: list[_ChangedName], n
                 continue
             seen.add(place)
             after = {"line": line, "of": name, "trust": row["trust"], "text": row["text"]}
-            why = f"{row['role']} of {one.described(name)}"
+            why = f"{row['role']} of {changed_name.described(name)}"
             callers.append(ChangeRow("outside", "caller", path, str(row["scope"] or ""), None, after, why))
     return callers
 
@@ -276,9 +278,9 @@ def _lines_naming(index: Index, changed: _ChangedName) -> Iterator[Row]:
 def _documents(index: Index, report: DiffReport, changed: list[_ChangedName]) -> Iterator[ChangeRow]:
     """Yield the lines of documents that mention what changed: as code, or by a name that no prose has by chance."""
     names: dict[str, _ChangedName] = {}
-    for one in changed:
-        for word in one.words:
-            names.setdefault(word, one)
+    for changed_name in changed:
+        for word in changed_name.words:
+            names.setdefault(word, changed_name)
     files = {row.path for row in report.files if row.change in ("removed", "renamed")}
     files |= {str(row.before["path"]) for row in report.files if row.change == "renamed" and row.before}
     if not names and not files:

@@ -67,8 +67,10 @@ def describe_in_row(index: Index, path: str) -> list[Piece]:
     """Return the description of a file for a table whose rows link their files: its own definitions are not linked,
     because the page of the file begins with them."""
     return [
-        Mono(one.label) if isinstance(one, Ref) and one.to == To.SYMBOL and one.path == path and one.code else one
-        for one in describe(index, path)
+        Mono(piece.label)
+        if isinstance(piece, Ref) and piece.to == To.SYMBOL and piece.path == path and piece.code
+        else piece
+        for piece in describe(index, path)
     ]
 
 

@@ -41,7 +41,9 @@ class UsedDefinition(NamedTuple):
 def used_definitions(index: Index, path: str) -> list[UsedDefinition]:
     """Return the symbols of a file that other files use, of any kind."""
     rows = unpack_uses(index, packed_uses(index, path))
-    return [UsedDefinition(-times, name, path, place, kind, one) for times, name, place, kind, one in rows]
+    return [
+        UsedDefinition(-times, name, path, place, kind, definition) for times, name, place, kind, definition in rows
+    ]
 
 
 def unpack_uses(index: Index, packed: bytes) -> Iterator[tuple[int, str, int, str, int]]:
@@ -70,7 +72,7 @@ def packed_uses(index: Index, path: str) -> bytes:
         name = census.name_of(identity) if times else ""
         if name and name != "main":  # no file uses another's `main`
             uses.append((-times, name, place, kind, identity))
-    rows = ((-negated, place, kind, one) for negated, _, place, kind, one in sorted(uses))
+    rows = ((-negated, place, kind, use) for negated, _, place, kind, use in sorted(uses))
     return array("I", chain.from_iterable(rows)).tobytes()
 
 

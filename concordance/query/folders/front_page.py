@@ -147,10 +147,10 @@ def _heaviest_first(part: MainPart) -> tuple[float, str]:
 def _splits(index: Index, part: MainPart, total: float, others: int) -> bool:
     """True if a folder can be split into parts that are at least half of it, or if there is hardly anything else."""
     inner = _inside(index, part.path, total)
-    is_flat = not any(one.is_folder for one in inner)
+    is_flat = not any(inner_part.is_folder for inner_part in inner)
     if is_flat and others >= _FEW and part.weight < _FLAT * total:
         return False
-    is_covered = 2 * sum(one.weight for one in inner) >= part.weight
+    is_covered = 2 * sum(inner_part.weight for inner_part in inner) >= part.weight
     if len(inner) > 1:
         return is_covered or others < _FEW
     is_described = part.weight < _LARGE * total and _is_quoted(describe_folder(index, part.path))

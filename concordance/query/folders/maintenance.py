@@ -176,8 +176,8 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
 def _owners(upkeep: Sequence[_FolderUpkeep], count: int) -> list[Item]:
     """Return the owners of the files, according to the repository's own list of owners."""
     rows: dict[str, tuple[list[Piece], int]] = {}
-    for one in upkeep:
-        for key, (people, times) in one.owners.items():
+    for folder_upkeep in upkeep:
+        for key, (people, times) in folder_upkeep.owners.items():
             rows[key] = (people, rows.get(key, ([], 0))[1] + times)
     items = []
     for people, times in sorted(rows.values(), key=lambda row: (-row[1], str(row[0][0]))):

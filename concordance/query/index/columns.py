@@ -71,7 +71,7 @@ class IdsByText:
         self._text_of = text_of
         self._added: dict[str, list[int]] = {}
 
-    def get(self, text: str, is_wanted: Callable[[int], bool] = lambda one: True) -> list[int]:
+    def get(self, text: str, is_wanted: Callable[[int], bool] = lambda identity: True) -> list[int]:
         """Return the ids that have a text, in no particular order.
 
         `is_wanted` is checked first, because thousands of ids may have a text, and comparing takes longer.
@@ -84,7 +84,7 @@ class IdsByText:
         if first == last and not self._added:
             return []
         some = chain([number & _LOW for number in numbers[first:last]], self._added.get(text, ()))
-        return [one for one in some if is_wanted(one) and self._text_of(one) == text]
+        return [identity for identity in some if is_wanted(identity) and self._text_of(identity) == text]
 
     def add(self, text: str, identity: int) -> None:
         """Let an id be found by the text that it has now."""

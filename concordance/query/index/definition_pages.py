@@ -29,7 +29,7 @@ def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
     ids = file.ids
     places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in PAGE_KINDS]
     own = index.facts.used_from_elsewhere((ids.id_at(place) for place in places), ids.file)
-    with_page = {ids.place_of(one) for one in own}
+    with_page = {ids.place_of(identity) for identity in own}
     if language_of(file.file.language).has_prototypes:
         declared: dict[int, list[int]] = {}
         for place in places:
@@ -37,7 +37,7 @@ def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
                 for namesake in index.namesakes(file.symbols[place].key, True):
                     declared.setdefault(namesake, []).append(place)
         there = index.facts.used_from_elsewhere(declared, ids.file)
-        with_page.update(place for one in there for place in declared[one])
+        with_page.update(place for identity in there for place in declared[identity])
     return frozenset(with_page)
 
 

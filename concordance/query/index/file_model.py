@@ -151,7 +151,7 @@ class FileModel:
                 inside[link[0]] = UsePair(link[0], roles, link[1], often)
             else:
                 inside[link[0]] = UsePair(link[0], had.roles | roles, max(had.trust, link[1]), had.times + often)
-        self._record_names(one for inside in uses.values() for one in inside)
+        self._record_names(pair for inside in uses.values() for pair in inside)
         return uses
 
     def _record_names(self, ids: Iterable[int]) -> None:

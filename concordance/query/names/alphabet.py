@@ -83,7 +83,7 @@ class Alphabet:
             changed |= _concepts(before) ^ _concepts(after)
         ids = self._census.facts.ids_named(changed)
         sizes = self._sizes(ids.items())
-        self._add_concepts(sizes, [one for one in changed if self.files_of(one)])
+        self._add_concepts(sizes, [letter for letter in changed if self.files_of(letter)])
         self.shards.renew({name: sizes.get(name) for name in changed})
 
     def _count_term(self, path: str, term: Term, times: int) -> None:

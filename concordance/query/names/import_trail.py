@@ -134,4 +134,4 @@ class TrailFinder:
 
 
 def _rows_of(column: array[int], value: int) -> list[int]:
-    return [row for row, one in enumerate(column) if one == value]
+    return [row for row, number in enumerate(column) if number == value]

@@ -130,7 +130,7 @@ class MentionedNames:
         own = self._top_level.get(name)
         if own is not None:
             return self.model.own(own)
-        used = [one for one in self._used_by_name.get(name, ()) if self._is_top_level_elsewhere(one)]
+        used = [identity for identity in self._used_by_name.get(name, ()) if self._is_top_level_elsewhere(identity)]
         return self.model.ref(used[0]) if len(used) == 1 else None
 
     def _enclosing(self, place: int) -> Iterator[tuple[str, int]]:

@@ -289,7 +289,7 @@ def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) ->
     ways = [match for match in matches if match.place.id in places and match.group == 0]
     best = {match.place.id: match for match in reversed(ways)}  # of several ways to a symbol, the first is the best
     others = [match._replace(group=max(1, match.group)) for match in matches if match.place.id not in places]
-    return [best.get(one, _Match(place, 0)) for one, place in places.items()] + others
+    return [best.get(identity, _Match(place, 0)) for identity, place in places.items()] + others
 
 
 def _ends(parts: list[str], end: list[str]) -> bool:

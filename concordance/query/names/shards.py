@@ -181,7 +181,7 @@ class Shards:
         letters = sorted(self._letters, key=str.lower)
         parts = {part.name: part for letter in letters for part in self._letters[letter].parts()}
         self._parts = {part: parts[part] for part in sorted(parts, key=_sort_key)}
-        self.marks = {part: one.mark for part, one in self._parts.items()}
+        self.marks = {name: part.mark for name, part in self._parts.items()}
 
     @property
     def parts(self) -> list[str]:

@@ -150,10 +150,15 @@ def _used_outside(index: Index, below: list[CensusFile], count: int) -> list[Blo
     counts: Counter[int] = Counter()
     for file in below:
         counts.update(census.external_uses[file.id])
-    outside = [one for one in counts if owners[one] not in inside and census.kind_of(one)]
+    outside = [identity for identity in counts if owners[identity] not in inside and census.kind_of(identity)]
     limit = _rows_of_ranking(count)
-    least = min(nlargest(limit, (counts[one] for one in outside)), default=0)  # the others are not compared by name
-    rows = most_used((_used_definition(index, one, counts[one]) for one in outside if counts[one] >= least), limit)
+    least = min(
+        nlargest(limit, (counts[identity] for identity in outside)), default=0
+    )  # the others are not compared by name
+    rows = most_used(
+        (_used_definition(index, identity, counts[identity]) for identity in outside if counts[identity] >= least),
+        limit,
+    )
     return [Heading(2, ["Used"]), *definitions_table(index, rows)] if rows else []
 
 
@@ -204,5 +209,7 @@ def _concepts_below(index: Index, folder: str) -> list[_Concept]:
 
 
 def _concepts(best: list[_Concept]) -> list[Block]:
-    rows = [Item([Strong(one.text), f": {one.times:,}× in {count_noun(one.files, 'file')}"]) for one in best]
+    rows = [
+        Item([Strong(concept.text), f": {concept.times:,}× in {count_noun(concept.files, 'file')}"]) for concept in best
+    ]
     return [Heading(2, ["Mentioned"]), Items(rows)] if rows else []

@@ -162,7 +162,7 @@ def parse_report(text: str) -> BugReport:
     paths = dict.fromkeys((*(path for path, _ in linked), *map(_slashes, _PATH.findall(rest))))
     example = read_example("\n".join((examples, *_SPAN.findall(prose))))
     return BugReport(
-        title, words, traces, list(paths), [*_patched_lines(text), *(one for one in linked if one[1])],
+        title, words, traces, list(paths), [*_patched_lines(text), *(link for link in linked if link[1])],
         _names(prose, examples, example), _messages(lines, prose), _literals(prose, examples), _output(blocks),
         example.modules, list(dict.fromkeys(_failed_tests(lines))), unread,
     )  # fmt: skip

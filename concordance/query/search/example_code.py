@@ -80,7 +80,7 @@ def read_example(code: str) -> ExampleCode:
 
 
 def _imported_names(names: str) -> Iterator[tuple[str, str]]:
-    for one in names.replace("\\", " ").split(","):
-        match = _AS.match(one.strip())
+    for clause in names.replace("\\", " ").split(","):
+        match = _AS.match(clause.strip())
         if match:
             yield match[1], match[2] or ""

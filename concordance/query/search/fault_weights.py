@@ -54,7 +54,7 @@ class FaultWeights:
         if _BUILT.search(path):
             return category, CATEGORY_WEIGHT[Category.GENERATED]
         defined = self._index.open_file(path).defined
-        functions = [one.name.lower() for one in defined if one.kind in FUNCTION_KINDS]
+        functions = [symbol.name.lower() for symbol in defined if symbol.kind in FUNCTION_KINDS]
         if 2 * sum(name.startswith("test") for name in functions) > len(functions):
             return category, CATEGORY_WEIGHT[Category.TEST]
         if _DECLARATIONS.search(path):
@@ -64,6 +64,6 @@ class FaultWeights:
 
 def _is_of_exceptions(defined: Sequence[SymbolHead]) -> bool:
     """True if most of what a file defines at its top level are exceptions."""
-    top = [one for one in defined if one.parent < 0 and one.kind in FUNCTION_KINDS | TYPE_KINDS]
-    exceptions = sum(one.kind in TYPE_KINDS and EXCEPTION.search(one.name) is not None for one in top)
+    top = [symbol for symbol in defined if symbol.parent < 0 and symbol.kind in FUNCTION_KINDS | TYPE_KINDS]
+    exceptions = sum(symbol.kind in TYPE_KINDS and EXCEPTION.search(symbol.name) is not None for symbol in top)
     return exceptions >= _LEAST and 2 * exceptions > len(top)

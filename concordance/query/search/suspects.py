@@ -219,15 +219,15 @@ def _function_at(index: Index, path: str, line: int) -> SymbolPlace | None:
 def _add_paths(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for path in report.paths:
         paths = _matching_paths(index, path)
-        for one in paths if len(paths) <= _AMBIGUOUS else ():
-            evidence.add(one, _MENTIONED / len(paths) * evidence.weights.of(one), f"mentioned: {path}")
+        for file in paths if len(paths) <= _AMBIGUOUS else ():
+            evidence.add(file, _MENTIONED / len(paths) * evidence.weights.of(file), f"mentioned: {path}")
 
 
 def _add_lines(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for path, line in report.lines:
         paths = _matching_paths(index, path)
-        for one in paths if len(paths) == 1 else ():
-            evidence.add_line(one, line, _MENTIONED * evidence.weights.of(one), f"mentioned: {path} line {line}")
+        for file in paths if len(paths) == 1 else ():
+            evidence.add_line(file, line, _MENTIONED * evidence.weights.of(file), f"mentioned: {path} line {line}")
 
 
 def _matching_paths(index: Index, path: str) -> list[str]:
@@ -319,7 +319,7 @@ def _inherited(index: Index, owner: str, name: str) -> Iterator[SymbolPlace]:
 def _module_files(index: Index, name: str) -> list[str]:
     """Return the file of a dotted module name."""
     path = name.replace(".", "/")
-    return [one for one in _matching_paths(index, f"{path}.py") if "/" in path]
+    return [file for file in _matching_paths(index, f"{path}.py") if "/" in path]
 
 
 def _add_messages(index: Index, report: BugReport, evidence: _Evidence) -> None:

@@ -215,7 +215,7 @@ def overrides(model: FileModel, places: Sequence[SymbolPlace]) -> Iterator[Block
     under = {symbol for place in places for symbol, trust in index.facts.overriding(place.id) if trust}
     if over:
         yield Heading(2, ["Overrides"])
-        yield Items([Item([definition_link(index, one)]) for one in sorted(over, key=index.order_of)])
+        yield Items([Item([definition_link(index, identity)]) for identity in sorted(over, key=index.order_of)])
     if under:
         yield Heading(2, ["Overridden by"])
         yield Text([f"{count_noun(len(under), 'definition')}."])
@@ -270,10 +270,12 @@ def class_tree(
             known |= {base: None, heir: None}
     if len(edges) < 2 or len(known) + len(more) > _MAX_BOXES:
         return []
-    links = {one: ref(one) for one in known}
+    links = {class_id: ref(class_id) for class_id in known}
     # Readers see the names of boxes; the number of a symbol depends on the history of the store.
-    names: dict[int | str, str] = {one: f"{link.path}: {link.at}" for one, link in links.items()}
-    nodes = [Node(names[one], links[one].label, "", one in marked, links[one]) for one in known]
-    names.update({box: f"subclasses of {names[one]}" for box, (one, _) in more.items()})
+    names: dict[int | str, str] = {class_id: f"{link.path}: {link.at}" for class_id, link in links.items()}
+    nodes = [
+        Node(names[class_id], links[class_id].label, "", class_id in marked, links[class_id]) for class_id in known
+    ]
+    names.update({box: f"subclasses of {names[class_id]}" for box, (class_id, _) in more.items()})
     nodes += [Node(names[box], words) for box, (_, words) in more.items()]
     return [Diagram(nodes, [(names[base], names[heir], "") for base, heir in edges]), Text([CAPTION])]

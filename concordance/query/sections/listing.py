@@ -260,10 +260,10 @@ class _Names:
         """The symbols and files that names of this file refer to."""
         index = self.index
         wanted = {claim.target for claims in self._claims.values() for claim in claims}
-        files = {one for one in wanted if one in index.paths_by_id}
-        own = {one for one in wanted - files if one in self.file.ids}
+        files = {identity for identity in wanted if identity in index.paths_by_id}
+        own = {identity for identity in wanted - files if identity in self.file.ids}
         places = index.facts.places(wanted - files - own)
-        places.update((one, self._own_place(self.file.ids.place_of(one))) for one in own)
+        places.update((identity, self._own_place(self.file.ids.place_of(identity))) for identity in own)
         for number in files:
             path = index.paths_by_id[number]
             language, category = index.language_of(path), index.category_of(path)

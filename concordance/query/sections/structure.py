@@ -289,7 +289,7 @@ class Structure:
         if facts:
             cite = Cite(self.path, symbol.start_line, symbol.end_line)
             yield Text(
-                [cite, *(piece for number, one in enumerate(facts) for piece in ([" · ", *one] if number else one))]
+                [cite, *(piece for number, fact in enumerate(facts) for piece in ([" · ", *fact] if number else fact))]
             )
 
     def words(self, place: int) -> Iterator[Block]:
@@ -313,7 +313,7 @@ class Structure:
             yield from self._imported_as(symbol)
         modifiers = [modifier for modifier in symbol.modifiers if modifier not in _OBVIOUS]
         if modifiers:
-            yield join_with_commas([Mono(one) for one in modifiers])
+            yield join_with_commas([Mono(modifier) for modifier in modifiers])
         bases = self._bases(place)
         if bases:
             split = len(bases) - count_implemented(symbol)
@@ -322,10 +322,10 @@ class Structure:
                     yield [f"{verb} ", *join_with_commas(some)]
         over = self.model.overridden.get(place, [])
         if over:
-            yield ["overrides ", *join_with_commas([self.model.ref(one) for one in over])]
+            yield ["overrides ", *join_with_commas([self.model.ref(identity) for identity in over])]
         under = self.model.overriding.get(place, [])
         if under:
-            yield self._from(place, [UsePair(one, 0, 0, 1) for one in under], "overridden")
+            yield self._from(place, [UsePair(identity, 0, 0, 1) for identity in under], "overridden")
         ways = self.model.complexity[place] if place < len(self.model.complexity) else 0
         if ways > 5:
             yield [f"complexity {ways}"]
@@ -361,8 +361,8 @@ class Structure:
             used = [use for use in used if self.named.last(use) != defining]
         if used and symbol.parent >= 0 and self.model.symbols[symbol.parent].name == symbol.name:
             kinds = self.model.index.kinds  # a constructor initialises its fields as if it called them
-            used = [one for one in used if kinds[one] != _FIELD]
-        return _one_by_label(self._named(one, place) for one in used)
+            used = [identity for identity in used if kinds[identity] != _FIELD]
+        return _one_by_label(self._named(identity, place) for identity in used)
 
     def _named(self, identity: int, place: int) -> Ref:
         """Return a link to a definition; one inside of what also contains the definition at `place` is shown without

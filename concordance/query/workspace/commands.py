@@ -93,12 +93,12 @@ class WorkspaceQuestions:
             full = [row for row in exact if re.split(r"::|\.", row[1].qualified) == names]
             repositories = list(dict.fromkeys(repository for repository, _ in full or exact))
             if repositories:
-                return [Subject(one, argument) for one in repositories[:_MOST_DEFINING]]
+                return [Subject(name, argument) for name in repositories[:_MOST_DEFINING]]
             having = {
                 provider for family in FAMILIES for provider in self.workspace.catalogue.providers(family, parts[0])
             }
             if having and end == len(parts):  # a module, or a name that is not the public one
-                return [Subject(one, argument) for one in sorted(having)[:_MOST_DEFINING]]
+                return [Subject(name, argument) for name in sorted(having)[:_MOST_DEFINING]]
         likely = self.workspace.catalogue.names_like(parts[-1:], 20)
         near = ", ".join([*dict.fromkeys(row.qualified for _, row in likely)][:3])
         advice = f"Nearest: {near}" if near else "Ask one repository: REPOSITORY:NAME"
@@ -193,7 +193,7 @@ class WorkspaceQuestions:
             "repository": target.repository, "path": place.path, "line": place.line, "col": place.col,
             "name": name_of(place), "qualified": full_name(place),
             "kind": "module" if place.kind == "file" else place.kind, "trust": target.trust.name.lower(), "by": by,
-            "via": [{"repository": one, "path": path, "line": line} for one, path, line in target.via],
+            "via": [{"repository": repository, "path": path, "line": line} for repository, path, line in target.via],
             "called": display_name(index, place),
         }  # fmt: skip
 

@@ -59,12 +59,14 @@ def read_manifests(tree: Tree) -> tuple[set[ProvidedPackage], set[Requirement]]:
         if file.skip or file.category == Category.VENDORED or not _NOT_SHIPPED.isdisjoint(around):
             continue
         for reader, ecosystem in readers:
-            if any(fnmatchcase(name, one) for one in reader.FILES):
+            if any(fnmatchcase(name, pattern) for pattern in reader.FILES):
                 manifest = reader.read(path, tree.text(path))
-                for one in manifest.packages:
-                    packages.add(ProvidedPackage(ecosystem, one.name, one.version, path, one.line))
-                for one in manifest.requirements:
-                    requirements.add(Requirement(ecosystem, one.name, one.version, path, one.line))
+                for package in manifest.packages:
+                    packages.add(ProvidedPackage(ecosystem, package.name, package.version, path, package.line))
+                for requirement in manifest.requirements:
+                    requirements.add(
+                        Requirement(ecosystem, requirement.name, requirement.version, path, requirement.line)
+                    )
     own = {(package.ecosystem, package.name) for package in packages}
     return packages, {
         requirement for requirement in requirements if (requirement.ecosystem, requirement.name) not in own

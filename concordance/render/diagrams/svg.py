@@ -196,7 +196,7 @@ def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
         number = next(ways)
         chain = plan.order.chains[number]
         points = _points(plan, chain, at_tail[number], at_head[number])
-        at = next((one for one in chain if plan.order.cells[one].word >= 0), chain[0])
+        at = next((cell for cell in chain if plan.order.cells[cell].word >= 0), chain[0])
         layer = plan.order.cells[at].layer
         middle = ((plan.layout.starts[layer] + plan.layout.ends[layer]) / 2, plan.layout.asides[at])
         if plan.order.ways[number].turned:
@@ -224,15 +224,15 @@ def _ports(plan: _Plan, tails: bool) -> list[float]:
 
 def _points(plan: _Plan, chain: Sequence[int], leaves: float, reaches: float) -> list[tuple[float, float]]:
     """Return the points of an arrow; inside a layer it is straight, since space is reserved for it there."""
-    layout, layers = plan.layout, [plan.order.cells[one].layer for one in chain]
+    layout, layers = plan.layout, [plan.order.cells[cell].layer for cell in chain]
     begins = layout.ends[layers[0]] if plan.across else layout.starts[layers[0]] + layout.sizes[chain[0]].along
     points = [(begins, leaves)]
     if begins < layout.ends[layers[0]]:
         points.append((layout.ends[layers[0]], leaves))
-    for one, layer in zip(chain[1:-1], layers[1:-1], strict=True):
-        points.append((layout.starts[layer], layout.asides[one]))
+    for cell, layer in zip(chain[1:-1], layers[1:-1], strict=True):
+        points.append((layout.starts[layer], layout.asides[cell]))
         if layout.ends[layer] > layout.starts[layer]:
-            points.append((layout.ends[layer], layout.asides[one]))
+            points.append((layout.ends[layer], layout.asides[cell]))
     points.append((layout.starts[layers[-1]], reaches))
     return points
 

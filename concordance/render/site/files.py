@@ -279,9 +279,9 @@ def folder_script(folder: str, inside: tuple[list[str], list[str]], addresses: S
     """Return the content of a folder, for the tree beside each page."""
     start = len(folder) + 1 if folder else 0
     rows: list[tuple[str, str, bool]] = [
-        (escape_hidden(one[start:]), addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
+        (escape_hidden(path[start:]), addresses.page(Ref(To.INDEX, path)), True) for path in inside[0]
     ]
-    rows += [(escape_hidden(one[start:]), addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
+    rows += [(escape_hidden(path[start:]), addresses.page(Ref(To.FILE, path)), False) for path in inside[1]]
     return encode_page(script(f"tree:{folder}", rows))
 
 

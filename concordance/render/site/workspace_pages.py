@@ -124,7 +124,7 @@ def _text(text: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    cells = "".join(f"<th>{one}</th>" for one in head)
+    cells = "".join(f"<th>{title}</th>" for title in head)
     lines = "\n".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="table"><table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>'
 

@@ -166,7 +166,7 @@ class BookVerification:
         """Extract some files without the cache, in workers."""
         entries = {entry.path: entry for entry in path_patterns.select_entries(walk.walk(self.root), self.config)[0]}
         with closing(Facts(self.store)) as facts:
-            extract.save_macros(scratch, macros.merge([one for _, one in facts.macros()]))
+            extract.save_macros(scratch, macros.merge([definitions for _, definitions in facts.macros()]))
         readers, headers = code_versions.readers(), header_language(entries)
         job = extract.Job(os.path.abspath(self.root), self.config, "", readers, headers, scratch)
         batches = ([entries[path]] for path in paths if path in entries)
@@ -260,7 +260,7 @@ class _PagesCheck:
 
     def check_links(self) -> None:
         """Report links to pages and sections that were not rendered."""
-        missing = {one for _, wanted in self.wants for one in wanted} - set(self.pages.has)
+        missing = {target for _, wanted in self.wants for target in wanted} - set(self.pages.has)
         checker = Checker(self.ground)
         for batch, wanted in self.wants if missing else ():
             for page in batch if not missing.isdisjoint(wanted) else ():

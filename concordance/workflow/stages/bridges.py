@@ -94,7 +94,7 @@ def _record_differing(writer: StoreWriter, rows: Collection[Bridge]) -> None:
     delta.add(Aspect.BRIDGES, {row.bridge for row in rows})
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
     delta.add(Aspect.BRIDGES_OF_NAME, {name for row in rows for name in (row.name, row.name.partition(".")[0])})
-    ids = {one for row in rows for one in (row.source, row.target) if one}
+    ids = {identity for row in rows for identity in (row.source, row.target) if identity}
     delta.add(Aspect.BRIDGES_OF_FILE, set(map(writer.owner, ids)))
     delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in rows if _is_call(row)})
 

@@ -61,8 +61,8 @@ def update(writer: StoreWriter) -> None:
     calls = delta.removed_calls or delta.added_calls
     if not changed and not calls and not delta.files_changed and not delta.tests_changed:
         return
-    own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
-    own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
+    own_gone = [edge for old, new in changed for edge in _without(old.edges, new.edges)]
+    own_come = [edge for old, new in changed for edge in _without(new.edges, old.edges)]
     pairs, other = _pairs(writer, own_gone, own_come)
     removed, added = [*own_gone, *delta.removed_calls], [*own_come, *delta.added_calls]
     whole = graph.patch_graph(writer.queries.analysis_result("graph"), removed, added, writer.top)
@@ -90,8 +90,8 @@ def _pairs(writer: StoreWriter, removed: Sequence[int], added: Sequence[int]) ->
     """Return how much each file uses each other one now, and whether any of these changed its order of magnitude."""
     delta: Counter[tuple[int, int]] = Counter()
     for sign, edges in ((-1, removed), (1, added)):
-        for one in edges:
-            target, user = (writer.owners[end] for end in graph.unpack_edge(one)[:2])
+        for edge in edges:
+            target, user = (writer.owners[end] for end in graph.unpack_edge(edge)[:2])
             delta[user, target] += sign
     had = graph.Pairs(writer.queries.analysis_result("pairs"))
     times = {(user, target): count for user, target, count in had.take({user for user, _ in delta})}
@@ -179,7 +179,7 @@ def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], a
     old_tests, tests = set[int](), set[int]()
     for path in delta.tests_changed:
         had = delta.previous[path]
-        old_tests.update(one for one, (_, is_test) in zip(had.ids, had.kinds, strict=True) if is_test)
+        old_tests.update(identity for identity, (_, is_test) in zip(had.ids, had.kinds, strict=True) if is_test)
         tests.update(writer.queries.tests(had.id))
         affected.add(had.id)
     old_edges = {file: change.before.edges for file, change in delta.links.items()}
@@ -194,7 +194,7 @@ def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], a
         reached = test_reach.reached_within(heads | starts, leads, graph.STEPS, _MAX_AFFECTED_SYMBOLS)
         if reached is None:
             return None
-        affected |= {writer.owners[one] for one in reached}
+        affected |= {writer.owners[identity] for identity in reached}
     return affected if len(affected) <= _MAX_AFFECTED_FILES else None
 
 
@@ -283,7 +283,7 @@ def _update_tests(writer: StoreWriter, affected: set[int], walked: graph.LinkGra
             tests += [file for file in loading if file in whole]
         return tests
 
-    ids = [*sorted(writer.queries.tests(), key=lambda one: order[owners[one]]), *whole]
+    ids = [*sorted(writer.queries.tests(), key=lambda test: order[owners[test]]), *whole]
     code = {file: writer.queries.runnable(file) for file in affected}
     tests = test_reach.find_tests_of_files(ids, callers, code, graph.STEPS)
     rows = {file: (reaching.near, reaching.farther) for file, reaching in tests.items()}

@@ -67,8 +67,8 @@ class SharedCacheStage:
             blocks = {block for digest in present for key, block in index[digest] if not local.has(key)}
         wanted = [_Wanted(block, block.size) for block in sorted(blocks)]
         damaged = 0
-        for one in self._run(_fetch, pool.batches(wanted, lambda one: one.size, _FETCHED_BYTES)):
-            damaged += one
+        for count in self._run(_fetch, pool.batches(wanted, lambda count: count.size, _FETCHED_BYTES)):
+            damaged += count
         if damaged:
             what = count_noun(damaged, "damaged or missing entry", "damaged or missing entries")
             self._report(f"The shared cache has {what}; the files are parsed")
@@ -127,7 +127,7 @@ def _hash_files(job: Job, entries: list[ListedFile]) -> list[bytes]:
 
 
 def _fetch(job: Job, wanted: list[_Wanted]) -> int:
-    rows, damaged = _shared(job).read_blocks([one.block for one in wanted])
+    rows, damaged = _shared(job).read_blocks([wanted_block.block for wanted_block in wanted])
     with closing(Cache(job.cache_folder, job.config.cache_bytes)) as local:
         local.put(rows)
     return damaged

@@ -25,23 +25,25 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     scopes = _Scopes(context)
     kernels = context.once(Kernels)
     filled: dict[tuple[str, ...], list[tuple[StatedEnd, LinkedName, str]]] = {}
-    for one in context.ends("stubs", "registers", "defines"):
-        if one.end.says == "defines":
-            yield one.to(0, Trust.EXACT, "defined here")._replace(says=_SAYS)
+    for stated in context.ends("stubs", "registers", "defines"):
+        if stated.end.says == "defines":
+            yield stated.to(0, Trust.EXACT, "defined here")._replace(says=_SAYS)
             continue
-        stub = scopes.stub(one)
-        targets = _kernel(context, kernels, one) if stub else []
+        stub = scopes.stub(stated)
+        targets = _kernel(context, kernels, stated) if stub else []
         for target in targets:
-            filled.setdefault(stub, []).append((one, target, _device(one)))
-            yield _row(one, target, _device(one), one, "")
+            filled.setdefault(stub, []).append((stated, target, _device(stated)))
+            yield _row(stated, target, _device(stated), stated, "")
         if stub and not targets:
-            yield _row(one, LinkedName(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
-    for one in context.ends("stubs", "calls"):
-        kernels_of = filled.get(scopes.stub(one), [])
-        place = context.symbol(one.id) if kernels_of else None
+            yield _row(
+                stated, LinkedName(0, Trust.EXACT, "no definition of this name found"), _device(stated), stated, ""
+            )
+    for stated in context.ends("stubs", "calls"):
+        kernels_of = filled.get(scopes.stub(stated), [])
+        place = context.symbol(stated.id) if kernels_of else None
         runs = place is not None and place.kind in (Kind.FUNCTION, Kind.METHOD)  # not a namespace, or a table
         for other, kernel, key in kernels_of:
-            yield _row(one, kernel, key, other, Role.CALL if runs else Role.READ)
+            yield _row(stated, kernel, key, other, Role.CALL if runs else Role.READ)
 
 
 class _Scopes:

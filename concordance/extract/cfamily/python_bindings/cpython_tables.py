@@ -324,7 +324,8 @@ class TableReader:
             return
         word, parameters = around
         given = [
-            next((p for p in tokens.names(arguments[one]) if tokens.text[p] in parameters), -1) for one in (name, value)
+            next((p for p in tokens.names(arguments[argument]) if tokens.text[p] in parameters), -1)
+            for argument in (name, value)
         ]
         if given[0] < 0 or given[1] < 0:
             return

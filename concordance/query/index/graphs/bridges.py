@@ -73,7 +73,7 @@ class Bridges:
     def _decode(self, *containing: bytes) -> Iterator[Bridge]:
         """Yield all rows of those bridges that contain some bytes, and of those that were decoded before."""
         for part, packed in list(self._packed.items()):
-            if all(one in packed for one in containing):
+            if all(identity in packed for identity in containing):
                 self._decoded[part] = unpack_bridge(self._packed.pop(part))
         return chain.from_iterable(self._decoded.values())
 

@@ -71,7 +71,7 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> FolderEdges
     A subfolder's name ends in a slash.
     """
     edges: FolderEdges = {}
-    split = {one: path.rpartition("/") for one, path in paths.items()}
+    split = {identity: path.rpartition("/") for identity, path in paths.items()}
     known: dict[tuple[str, str], tuple[str, str, str]] = {}
     for user, target, _ in pairs:
         (here, _, name), (there, _, other) = split[user], split[target]

@@ -112,9 +112,12 @@ def find_reaching(
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
-    rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
+    rows = [
+        ReachedSymbol(steps[identity][0], tests[identity], identity, identity)
+        for identity in steps.keys() & tests.keys()
+    ]
     # Only the languages of the test files that were reached: to load the readers of others takes longer than the walk.
-    loading = [one for one, step in steps.items() if step[2] == EdgeKind.LOADS]
+    loading = [identity for identity, step in steps.items() if step[2] == EdgeKind.LOADS]
     with index.reads.not_recording():
         among_tests = {path for path in map(index.path_of, loading) if index.category_of(path) == Category.TEST}
         languages = set(map(index.language_of, among_tests))
@@ -188,7 +191,7 @@ def command_of(index: Index, test: int) -> str:
     if owner and rule is not None and not rule(split_key(owner)[-1], ()):
         beside = index.symbol_ids[index.owners[test]]
         index.read_keys(beside)
-        around_test = next((one for one in beside if index.key_of(one) == owner), 0)
+        around_test = next((identity for identity in beside if index.key_of(identity) == owner), 0)
         command = _running_class(index, around_test, rule) if around_test else 0
         if not command:
             return ""
@@ -231,12 +234,12 @@ def stated_bases(index: Index, path: str) -> dict[str, tuple[str, ...]]:
 def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:
     """Return the symbols and files with these ids."""
     wanted = set(ids)
-    files = {one: index.path_of_file(one) for one in wanted}
-    places = index.facts.places(one for one in wanted if not files[one])
-    for one, path in files.items():
+    files = {identity: index.path_of_file(identity) for identity in wanted}
+    places = index.facts.places(identity for identity in wanted if not files[identity])
+    for identity, path in files.items():
         if path:
             language, category = index.language_of(path), index.category_of(path)
-            places[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+            places[identity] = SymbolPlace(identity, "", "file", path, -1, 1, False, 1, True, "", language, category)
     return places
 
 

@@ -128,7 +128,7 @@ class _TestFiles(dict[str, bool]):
         self._paths = paths
 
     def __missing__(self, path: str) -> bool:
-        is_test = self[path] = any(may_test(path, one) for one in self._paths.get(file_words(path), ()))
+        is_test = self[path] = any(may_test(path, stem) for stem in self._paths.get(file_words(path), ()))
         return is_test
 
 

@@ -74,7 +74,7 @@ class ChangedFile(NamedTuple):
 
 def _changed_files(index: Index, facts: Facts, touched: TouchedKeys) -> list[ChangedFile]:
     """Return the files whose symbols or existence may have changed."""
-    if not any(touched[one] for one in WHICH_SYMBOLS):
+    if not any(touched[table] for table in WHICH_SYMBOLS):
         return []
     changes = []
     for path in sorted(touched[Aspect.TEXT]):

@@ -145,7 +145,7 @@ class StalePages:
         self._now["listed"] = manifest_digest
         values, self.index.reads.values = self.index.reads.values or {}, {}
         records = {**records, **values}
-        removed = [one for one in choice.removed if one not in records]
+        removed = [subject for subject in choice.removed if subject not in records]
         shared = choice.shared or table_digests(self.index, {}, None)
         try:
             if choice.write_all:

@@ -88,13 +88,13 @@ def _files_mark(index: Index) -> int:
 def _chapters(index: Index) -> Digests:
     """Return a digest of each chapter's relation to the others."""
     ordered = plan(index).ordered
-    names = ["", *(one.name for one in ordered), ""]
-    inside = [[other.name for other in ordered if other.folder.startswith(f"{one.folder}/")] for one in ordered]
+    names = ["", *(chapter.name for chapter in ordered), ""]
+    inside = [[other.name for other in ordered if other.folder.startswith(f"{chapter.folder}/")] for chapter in ordered]
     return {
-        one.name: digest_of(
-            (names[place], names[place + 2], inside[place], one.sections, dependency_sentences(index, one))
+        chapter.name: digest_of(
+            (names[place], names[place + 2], inside[place], chapter.sections, dependency_sentences(index, chapter))
         )
-        for place, one in enumerate(ordered)
+        for place, chapter in enumerate(ordered)
     }
 
 

@@ -100,7 +100,7 @@ def _refuse(*_: object) -> None:
 
 def texts(value: object) -> list[str]:
     """Return the strings of a list; nothing if it is not a list."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def table(value: object, *keys: str) -> dict[str, object]:
