@@ -310,7 +310,18 @@ class SimpleResolver(LanguageLinker):
         named = self._macros_named(name, file.language)
         places = [place for place in named if place[0] is file or not place[0].symbol_parent[place[1]]]
         seen = [place for place in places if self.macros is not None and self.macros(file.path, place[0].path)]
-        return seen[0] if len(seen) == 1 else self._look_up_outside(file, name)
+        imported = (n for n, row in enumerate(file.flow.imports) if name == (row.alias or row.name))
+        crates = [other for n in imported for other in self._files(file, n)] if not seen else []
+        exported = next((found for found in (self._exported_macro(crate, name) for crate in crates) if found), None)
+        return seen[0] if len(seen) == 1 else exported or self._look_up_outside(file, name)
+
+    def _exported_macro(self, file: LoadedFlow, name: str) -> Place | None:
+        """Return the macro of a name that the crate of a file has, if it is one: exported macros are at its root."""
+        if self._crate is None:
+            return None
+        crate = self._crate(file.path)
+        named = [place for place in self._macros_named(name, file.language) if self._crate(place[0].path) == crate]
+        return named[0] if len(named) == 1 and not named[0][0].symbol_parent[named[0][1]] else None
 
     def _macros_named(self, name: str, language: str) -> list[Place]:
         by_name = self.world.symbols_by_name
@@ -345,7 +356,7 @@ class SimpleResolver(LanguageLinker):
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
                 continue
-            if not row.name and not row.alias and _PARTS.split(row.module)[-1] == name:  # in Go, import "a/b/c" binds c
+            if not row.name and not row.alias and self._is_named(file, place, name):
                 return self._import_target(file, place)
             for other in self._files(file, place) if self.whole or row.name == "*" else ():
                 if other.language in self.languages:
@@ -354,6 +365,17 @@ class SimpleResolver(LanguageLinker):
                         return target
         path = self._modules(file.path, name) if self._modules is not None else ""
         return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
+
+    def _is_named(self, file: LoadedFlow, place: int, name: str) -> bool:
+        """True if an import without alias binds a name: in Go, that of the package clause, or the end of its path."""
+        if _PARTS.split(file.flow.imports[place].module)[-1] == name:
+            return True
+        first = self._files(file, place)[:1] if self._package is not None else []
+        return any(name in self._namespaces(other) for other in first)
+
+    def _namespaces(self, file: LoadedFlow) -> set[str]:
+        found = file.members.get(-1, {})
+        return {file.names[word] for word in found if file.kind(found[word][0]) == Kind.NAMESPACE}
 
     def _all_of(self, file: LoadedFlow, other: LoadedFlow, row: Import, name: str) -> Place | None:
         """Return what an import of everything brings in under a name; in Rust, it may be of a module or an enum."""
@@ -528,8 +550,10 @@ class SimpleResolver(LanguageLinker):
             return inner._replace(layers=layers) if inner is not None and layers >= 0 else None
         if op == Op.CALL:
             return self._result(file, expression)
-        if op == Op.PART:  # of several results, only the first is known
-            return self._part(file, left, right - 1) if left and self._modules is not None else None
+        if op == Op.PART:
+            return self._part(file, left, right - 1) if left else None
+        if op == Op.PAIR and self._modules is None:  # of several results in Go, the first
+            return self._value(file, left)
         if op == Op.NAME:
             return self._common_type(file, file.values[left])
         place = self.place(file, expression)

@@ -150,7 +150,8 @@ NAMES = """
 (type_spec type_parameters: (_) @generic)
 (type_alias type_parameters: (_) @generic)
 (import_spec) @import.spec
-[(call_expression) (index_expression) (type_assertion_expression) (parenthesized_expression)] @value.call
+[(call_expression) (index_expression) (type_assertion_expression) (parenthesized_expression)
+ (composite_literal)] @value.call
 (short_var_declaration) @value.bind
 (range_clause) @value.range
 (field_declaration name: (_) type: [(slice_type) (array_type) (map_type)]) @value.typed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from tree_sitter import Node
@@ -176,10 +176,13 @@ NAMES = """
 (catch_clause body: (block) @body)
 (lambda_expression body: (block) @body)
 (lambda_expression) @lambda
-[(method_invocation) (object_creation_expression)] @value.call
+[(method_invocation) (object_creation_expression) (parenthesized_expression (cast_expression))] @value.call
 ((local_variable_declaration type: (type_identifier) @_var declarator: (variable_declarator) @value.bind)
   (#eq? @_var "var"))
 (method_declaration) @value.result
+[(field_declaration type: (generic_type)) (local_variable_declaration type: (generic_type))
+ (formal_parameter type: (generic_type)) (enhanced_for_statement type: (generic_type))
+ (resource type: (generic_type))] @value.typed
 """
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
@@ -337,6 +340,15 @@ class JavaValueSyntax(ValueSyntax):
             if name is not None and given is not None:
                 counts[name.start_byte] = 1 + sum(child.type not in _COMMENTS for child in given.named_children)
         return counts
+
+    def typed(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each name whose type has arguments (`Box<T> box`), and the type."""
+        for node in self._typed:
+            typed = node.child_by_field_name("type")
+            for named in node.children_by_field_name("declarator") or [node]:
+                name = named.child_by_field_name("name")
+                if name is not None and typed is not None:
+                    yield name, typed
 
 
 def read(source: Source) -> Draft:

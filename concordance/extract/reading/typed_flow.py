@@ -25,6 +25,9 @@ _TYPES = frozenset(ROLES.index(role) for role in (Role.TYPE, Role.CALL))
 _BEHIND = re.compile(rb"[ \t]*\??!?:?[ \t]*(?:[&*]|mut |dyn |const |impl |readonly )*$")  # f: &mut C, s *S
 _BEFORE = re.compile(rb"(?:\[\])?(?:\.\.\.)?[ \t]+$")  # Base b
 _NEW = re.compile(rb"[ \t]*:?=[ \t]*(?:new[ \t]+|&)$")  # x = new Foo, x := &S{
+_BRACKETS = re.compile(rb"[(){}]")
+_MEMBER_FOLLOWS = re.compile(rb"\s*\??\.")
+_LONGEST_MAKING = 4096  # bytes after the name of what is made in which its brackets are looked for
 _SELF = re.compile(rb"(?:\bthis|\bself)[ \t]*\??(?:\.|->)[ \t]*$|\bSelf::$")
 _PATH = re.compile(rb"\b(?:crate|self|super(?: *:: *super)*) *:: *$")
 _SUPER = re.compile(rb"\bsuper[ \t]*\.[ \t]*$")
@@ -112,7 +115,7 @@ def _values(length: int, builder: FlowBuilder, syntax: ValueSyntax) -> None:
             continue
         value = value_of(builder, _class_around(builder, names.scope[place]), node)
         if value and part:
-            value = builder.expression(Op.PART, value, part)
+            value = builder.expression(Op.PART, value, part + 1)
         variable = builder.variable(names.bound[place] - 1, names.name[place])
         builder.sites.setdefault(variable, []).append(BindingSite(names.starts[place], value, (0, length + 1)))
     _pattern_values(builder, syntax)
@@ -221,23 +224,32 @@ def _types(data: bytes, builder: FlowBuilder) -> None:
     for place in range(len(use)):
         if names.role[place] not in _TYPED_BINDS or not names.bound[place] or names.receivers[place]:
             continue
-        typed = 0
+        between = data[names.ends[place - 1] : names.starts[place]] if place else b""
+        typed = use[place - 1] if place and names.role[place - 1] == TYPE_ROLE and _BEFORE.match(between) else 0
         after = place + 1
         last = after
         while last + 1 < len(use) and names.receivers[last + 1] == 1:  # s *store.Store
             last += 1
-        if last < len(use) and names.role[last] in _TYPES:
+        if not typed and last < len(use) and names.role[last] in _TYPES:
             between = data[names.ends[place] : names.starts[after]]
-            is_type = (names.role[last] == TYPE_ROLE and _BEHIND.match(between)) or _NEW.match(between)
-            if is_type and names.table[names.name[last]] not in WRAPPERS:
+            is_declared = names.role[last] == TYPE_ROLE and _BEHIND.match(between)
+            is_made = _NEW.match(between) and not _is_chained(data, names.ends[last])
+            if (is_declared or is_made) and names.table[names.name[last]] not in WRAPPERS:
                 typed = use[last]
-        between = data[names.ends[place - 1] : names.starts[place]] if place else b""
-        if not typed and place and names.role[place - 1] == TYPE_ROLE and _BEFORE.match(between):
-            typed = use[place - 1]
         if typed:
             variable = builder.variable(names.bound[place] - 1, names.name[place])
             value = builder.expression(Op.OF_TYPE, typed)
             builder.sites.setdefault(variable, []).append(BindingSite(names.starts[place], value, (0, len(data) + 1)))
+
+
+def _is_chained(data: bytes, end: int) -> bool:
+    """True if a member of what is made is used at once: `new Builder(…).build()`, whose value is of another type."""
+    depth = 0
+    for match in _BRACKETS.finditer(data, end, end + _LONGEST_MAKING):
+        depth += 1 if match[0] in b"({" else -1
+        if depth <= 0:
+            return _MEMBER_FOLLOWS.match(data, match.end()) is not None
+    return False
 
 
 def _bases(draft: Draft, builder: FlowBuilder) -> None:

@@ -49,6 +49,7 @@ _TRANSPARENT = frozenset(  # what is inside has the methods that are called
 _AROUND = frozenset(  # what is inside has to be taken out
     (b"Option", b"Result", b"Promise", b"Vec", b"VecDeque", b"HashSet", b"BTreeSet", b"BinaryHeap")
 )
+_PROMISE = frozenset((b"Promise",))  # in TypeScript; in Java, a class `Box` is none of Rust's
 _ITERATORS = frozenset((b"Iterator", b"IntoIterator", b"DoubleEndedIterator", b"ExactSizeIterator"))
 _BRANCHES = frozenset(("block", "if_expression", "match_expression", "else_clause", "unsafe_block"))
 _LISTS = {"slice_type": "element", "array_type": "element", "map_type": "value"}  # the field of what is inside
@@ -249,10 +250,9 @@ class Values(TypeSite):
     def of_type(self, node: Node) -> int:
         """Return the expression of a value whose type is written, 0 if the type has no name here."""
         kind, builder = node.type, self.builder
-        if kind == "parameter_list":  # of Go's several results, the first
-            first = node.named_children[0] if node.named_child_count else None
-            typed = first.child_by_field_name("type") if first is not None else None
-            return self.of_type(typed) if typed is not None else 0
+        if kind == "parameter_list":  # Go's several results
+            types = [one.child_by_field_name("type") for one in node.named_children for _ in _named_results(one)]
+            return self._pairs([one for one in types if one is not None])
         if kind == "bounded_type":  # dyn Trait + 'a
             return self.of_type(node.named_children[0])
         if kind in _REFERENCES:
@@ -264,17 +264,21 @@ class Values(TypeSite):
             value = self.of_type(typed) if typed is not None else 0
             return builder.expression(Op.LITERAL, builder.name_index("[]"), value + 1) if value else 0
         if kind == "tuple_type":
-            pairs = 0
-            for child in reversed(node.named_children):
-                part = self.of_type(child) or builder.expression(Op.PART, 0, 1)
-                pairs = builder.expression(Op.PAIR, part, pairs + 1 if pairs else 0)
-            return pairs
+            return self._pairs(node.named_children)
         if kind in ("generic_type", "generic_type_with_turbofish"):
             return self._generic(node)
         if node.text == b"Self" or kind == "this_type":
             return self._own_instance()
         name = builder.ending(node.end_byte) if kind in _TYPE_NAMES else 0
         return builder.expression(Op.OF_TYPE, name) if name else 0
+
+    def _pairs(self, types: list[Node]) -> int:
+        """Return the expression of several values together."""
+        found, builder = 0, self.builder
+        for typed in reversed(types):
+            part = self.of_type(typed) or builder.expression(Op.PART, 0, 1)
+            found = builder.expression(Op.PAIR, part, found + 1 if found else 0)
+        return found
 
     def _generic(self, node: Node) -> int:
         head = node.child_by_field_name("type") or node.child_by_field_name("name") or node.named_children[0]
@@ -285,7 +289,7 @@ class Values(TypeSite):
             typed = next((one.child_by_field_name("type") for one in bound), None)
             value = self.of_type(typed) if typed is not None else 0
             return self.builder.expression(Op.LITERAL, self.builder.name_index("[]"), value + 1) if value else 0
-        if name in _TRANSPARENT | _AROUND:
+        if name in (_TRANSPARENT | _AROUND if node.child_by_field_name("type") is not None else _PROMISE):
             typed = next((child for child in inside.named_children if child.type != "lifetime"), None)
             value = self.of_type(typed) if typed is not None else 0
             if not value or name in _TRANSPARENT:
@@ -299,6 +303,11 @@ class Values(TypeSite):
 
 
 Evaluate = Callable[[Values], int]  # returns the expression of a value
+
+
+def _named_results(node: Node) -> list[Node | None]:
+    """Return the names that a declaration gives to results of one type, or one None."""
+    return [*node.children_by_field_name("name")] or [None]
 
 
 def _results(node: Node) -> list[Node]:

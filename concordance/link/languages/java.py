@@ -27,6 +27,8 @@ _TEMPLATES = tuple(f".java{ending}" for ending in (".in", ".template", ".tmpl", 
 _TYPE_DEFINITION = re.compile(r"\b(?:class|interface|enum|record|object)\s+([A-Za-z_]\w*)")
 # A source root of Maven, Gradle or Bazel, or of plain folders for sources and tests.
 _SOURCE_ROOT = re.compile(r"^(|.*?/)(?:src/[^/]+/(?:java|kotlin|groovy|scala)|src|tests?|java|javatests)(?=/)")
+_SOURCE_SET = re.compile(r"(?:^|/)src/(\w+)(?:Main|Test)/")
+_JAVA_SEES = {"jvm": 0, "common": 1, "android": 2}
 _ANDROID_GENERATED = frozenset(("R", "BuildConfig", "BR"))  # classes that Android's build generates
 
 
@@ -44,6 +46,12 @@ def names(world: LinkWorld) -> SimpleResolver:
 def _package_key(folder: str) -> str:
     """Return what the folders of one package have in common: a module's roots, such as those of tests, are one."""
     return _SOURCE_ROOT.sub(r"\1", folder, count=1)
+
+
+def _platform_rank(path: str) -> int:
+    """Order the source sets of a Kotlin project for several platforms by whether Java sees them."""
+    found = _SOURCE_SET.search(path)
+    return _JAVA_SEES.get(found[1], len(_JAVA_SEES)) if found else 0
 
 
 class _Classes:
@@ -76,7 +84,9 @@ class _Classes:
             paths = self._tree.by_name.get(parts[-1] + ending, ())
             candidates = [path for path in paths if path == way + ending or path.endswith(f"/{way}{ending}")]
             if candidates:
-                return min(candidates, key=lambda path: (-shared_prefix_length(folder, path), path))
+                nearest = max(shared_prefix_length(folder, path) for path in candidates)
+                near = [path for path in candidates if shared_prefix_length(folder, path) == nearest]
+                return min(near, key=lambda path: (_platform_rank(path), path))
         return ""
 
     def _folders(self, folder: str, parts: list[str]) -> list[str]:
