@@ -70,6 +70,7 @@ NAMES = """
 ((string (string_content) @label) (#match? @label "^:[A-Za-z0-9_.+/=,@~-]+$"))
 """
 
+_MADE = frozenset(("rule", "repository_rule", "aspect", "provider", "macro", "tag_class", "module_extension"))
 _STARS = {"list_splat_pattern": "*", "dictionary_splat_pattern": "**"}
 
 
@@ -83,6 +84,7 @@ def _describe(source: Source, node: Node, definition: Definition) -> None:
         definition.kind = Kind.CONSTANT if definition.name.isupper() else Kind.VARIABLE
         words = trees.one_line(source.slice(node.start_byte, min(node.end_byte, node.start_byte + 800)))
         definition.signature = words if len(words) <= 200 else words[:200] + " …"
+        _describe_made(node.child_by_field_name("right"), definition)
     else:
         function = node.child_by_field_name("function")
         definition.signature = f"{trees.text(function) if function is not None else ''}(name = {definition.name})"
@@ -90,6 +92,20 @@ def _describe(source: Source, node: Node, definition: Definition) -> None:
         definition.name = definition.name[1:-1] if plain else ""
         definition.at += 1
         definition.public = True
+
+
+def _describe_made(value: Node | None, definition: Definition) -> None:
+    """Complete the definition of a rule, an aspect or a provider, which build files call like a function."""
+    function = value.child_by_field_name("function") if value is not None and value.type == "call" else None
+    if value is None or function is None or trees.text(function) not in _MADE:
+        return
+    definition.kind = Kind.FUNCTION
+    definition.signature = f"{definition.name} = {trees.text(function)}(…)"
+    given = value.child_by_field_name("arguments")
+    for argument in given.named_children if given is not None else ():
+        name, text = argument.child_by_field_name("name"), argument.child_by_field_name("value")
+        if name is not None and text is not None and trees.text(name) == "doc" and text.type == "string":
+            definition.doc = clean_docstring(trees.text(text))
 
 
 def _parameters(node: Node | None) -> tuple[Parameter, ...]:
@@ -112,7 +128,8 @@ def _parameters(node: Node | None) -> tuple[Parameter, ...]:
 
 
 def _docstring(body: Node | None) -> str:
-    first = body.named_child(0) if body is not None and body.named_child_count else None
+    statements = (child for child in (body.named_children if body is not None else ()) if child.type != "comment")
+    first = next(statements, None)
     if first is not None and first.type == "expression_statement" and first.named_child_count:
         first = first.named_child(0)
     if first is None or first.type != "string":

@@ -78,6 +78,14 @@ def _matrix(file: PatternContext) -> Iterator[Place]:
             yield Place(symbol.line, -1, name, f"over {', '.join(inside)}" if inside else "")
 
 
+def _macros(file: PatternContext) -> Iterator[Place]:
+    """Yield the functions of Bazel that take the name of a target to declare."""
+    for place, symbol in enumerate(file.symbols):
+        names = [parameter.name for parameter in symbol.parameters]
+        if symbol.kind == Kind.FUNCTION and "name" in names and symbol.public:
+            yield Place(symbol.line, place, symbol.name)
+
+
 _CMAKE: tuple[tuple[str, Finder], ...] = (
     ("Options", _text(r"^[ \t]*(?:cmake_dependent_)?option[ \t]*\([ \t\n]*(\w+)", re.I)),
     ("Libraries", _text(r"^[ \t]*\w*add_library[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
@@ -116,7 +124,7 @@ _YAML: tuple[tuple[str, Finder], ...] = (
     ("Secrets", _workflow(r"^[^#\n]*\$\{\{[ \t]*secrets\.(\w+)")),
 )  # fmt: skip
 _BAZEL: tuple[tuple[str, Finder], ...] = (
-    ("Macros", _text(r"^def[ \t]+(\w+)\(")), ("Custom rules", _text(r"^(\w+)[ \t]*=[ \t]*(?:repository_)?rule\(")),
+    ("Macros", _macros), ("Custom rules", _text(r"^(\w+)[ \t]*=[ \t]*(?:repository_)?rule\(")),
     ("Configuration choices", _text(r"^[^#\n]*\b(select)\(\{")),
     ("File globs", _text(r"^[^#\n]*\bglob\(\[[ \t\n]*[\"']([^\"'\n]+)")),
     ("Visibility", _text(r"^[^#\n]*\bvisibility[ \t]*=[ \t]*\[[ \t\n]*[\"']([^\"'\n]+)")),
