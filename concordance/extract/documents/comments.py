@@ -16,7 +16,7 @@ from concordance.extract.text.source_text import Source
 _BLOCK = re.compile(r"(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[(?:\.rst:?$)?)", re.M)
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*<?|#+!?:?|--+|;+|%+|\.\.|rem\b)[ \t]?", re.I | re.M)
 _STAR = re.compile(r"^[ \t]*\*(?!/)[ \t]?", re.M)
-_RULE = re.compile(r"^[ \t]*[-=*#~/_+.]{3,}[ \t]*$", re.M)
+_RULE = re.compile(r"^[ \t]*(?!\.{3}[ \t]*$)[-=*#~/_+.]{3,}[ \t]*$", re.M)  # three dots leave something out
 _MARKED = (b"/**", b"/*!", b"///", b"//!", b"#:", b"##")
 _TOOL_LINE = re.compile(  # instructions to tools, and lists of owners
     r"\s*+(?:#!|.{0,20}coding[:=]|vim?:|pylint:|flake8|mypy:|pyre-|ruff:|isort:|fmt:|noqa|eslint|"

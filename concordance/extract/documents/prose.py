@@ -99,5 +99,12 @@ def is_relative(target: str) -> bool:
 
 
 def opening_paragraph(paragraphs: Iterable[str]) -> str:
-    """Return the first paragraph that contains words; images and badges contain none."""
-    return next((words for words in paragraphs if not _NO_WORDS.match(words)), "")
+    """Return the first paragraph that contains words and says more than that the work is not finished."""
+    return next((words for words in paragraphs if not (_NO_WORDS.match(words) or _UNFINISHED.match(words))), "")
+
+
+_UNFINISHED = re.compile(
+    r"\W*(?:(?:this|it) (?:\w+ )?is (?:still )?)?(?:an? )?"
+    r"(?:work[- ]in[- ]progress|under (?:construction|development)|WIP)\W*\Z",
+    re.I,
+)

@@ -59,6 +59,8 @@ _LONGEST = 5_000  # characters of a heading or first paragraph
 _MOST_SIGNS = 100  # delimiters in such a text that may open markup
 _OPENING_SIGN = re.compile(r"(?<!\w)(?:[*_]|~~)|<!--")
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])")
+_ALT = re.compile(r"<img\b[^<>]*?\balt=[\"']([^\"']*)", re.I)
+_LINKED_ITEM = re.compile(r"[*+-] +\[")  # an entry of a table of contents
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKUP = re.compile(
     r"!\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<!--.*?-->|</?[A-Za-z][^<>]*>|(\\[!-/:-@\[-`{-~])|"
@@ -127,17 +129,23 @@ def strip_markup(text: str) -> str:
 
 def _block_text(lines: list[str], block: Block) -> str:
     text = "\n".join(line.strip().lstrip("> ") for line in lines[block.first : block.last + 1])
-    return "" if _DEFINITION.match(text) else strip_markup(_IMAGE.sub("", text))
+    return "" if _DEFINITION.match(text) or _LINKED_ITEM.match(text) else strip_markup(_IMAGE.sub("", text))
 
 
 def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
     text = block.text[: _explicit_id(block.text)[2]]
-    name = strip_markup(_IMAGE.sub("", text)) or strip_markup(text) or text.strip()
+    name = strip_markup(_IMAGE.sub("", text)) or strip_markup(text) or _alternative_text(text)
     raw = lines[block.first]
     first = text.split("\n")[0].strip()
     column = max(raw.find(first), 0) if first else 0
     start = source.line_bytes[block.first]
     return DocumentHeading(block.level, name, " ".join(text.split()), start + byte_length(raw[:column]), start)
+
+
+def _alternative_text(text: str) -> str:
+    """Return the `alt` of a heading that is only a picture in HTML, or the text as it is."""
+    found = _ALT.search(text)
+    return found[1].strip() if found and found[1].strip() else text.strip()
 
 
 def _explicit_id(text: str) -> tuple[str, int, int]:

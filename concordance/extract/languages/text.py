@@ -51,6 +51,8 @@ def _opening(paragraphs: list[tuple[int, str]]) -> str:
         if line > _FIRST_LINES:
             break
         lines = [words for words in (words.strip() for words in paragraph.split("\n")) if not _RULE.match(words)]
+        if all(words.startswith("#") for words in lines):  # a list of names with comments
+            lines = [words.lstrip("# ") for words in lines]
         if number == 0 and len(lines) == 1 and _TITLE.match(lines[0]) and not is_legal(lines[0]):
             title = lines[0]
         elif reads_like_prose(lines) and not is_legal(paragraph):
