@@ -50,6 +50,10 @@ _FIRST_ARGUMENT = re.compile(
     rb"|file|option|unset|return|configure_file|execute_process|install|export|math|end\w+)\b)"
     rb"\w+[ \t]*\([ \t]*\"?([A-Za-z]\w+(?:[-/]\w+)*)\"?(?=[\s)])", re.M | re.I
 )  # fmt: skip
+# `res.render("show")`, and in the view itself `include("header")`: neither folder nor extension are written.
+_RENDERED = re.compile(rb"\.render\(\s*[\"'`]([\w-]+)[\"'`]")
+_INCLUDED = re.compile(rb"\binclude\(\s*[\"']([\w-]+)[\"']")
+_VIEWS = {"javascript": (_RENDERED,), "typescript": (_RENDERED,), "ejs": (_INCLUDED,)}
 # `"tests/ui/*.rs"`: the files of one folder; `"crates/*"`, in a manifest: the packages in it.
 _PATTERN = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-][\w+@./-]*/\*(?:\.\w+)*)[\"'`]")
 _END_OF_PATTERN = re.compile(rb"/\*(?:\.\w+)*[\"'`]")  # few files have one, and it is found fast
@@ -103,6 +107,9 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
         for match in _ONE_ARGUMENT.finditer(data):
             if _MACRO_NAME.search(data, max(0, match.start() - _LONGEST_MACRO_NAME), match.start()):
                 yield match.start(1), match[1].decode(), "macro"
+    for pattern in _VIEWS.get(context.language, ()):
+        for match in pattern.finditer(data):
+            yield match.start(1), match[1].decode(), "view"
     if context.language == "cmake":
         for pattern in (_LISTED, _FIRST_ARGUMENT):
             for match in pattern.finditer(data):

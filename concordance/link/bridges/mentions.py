@@ -26,6 +26,7 @@ _NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
 _HOSTED = re.compile(r"//[^/]+(?:/[^/]+){3,}/")  # where hosts serve files: host, owner, repository, branch
 _ADDRESS = "the end of a web address"  # perhaps of another repository
 _LISTS_OF_ALL = ".egg-info/SOURCES.txt"  # of a packaged repository
+_SITE_SETTINGS = ("mkdocs.yml", "mkdocs.yaml")  # list the pages of a folder beside them
 _LISTED = "listed"  # one of the arguments of a command, without an extension
 _PATTERN, _MATCHED = "pattern", "a pattern of paths"
 _MAX_MATCHES = 100  # files that a pattern matches; one with more says little about each
@@ -81,6 +82,8 @@ class _FilesByEnd:
         if how == "macro":
             near = [path for path in self._unlinked.get(word, ()) if _are_near(stated.file.path, path)]
             return near, "the name without its extension"
+        if how == "view":
+            return self._views(word, stated.file.path), "the name of a view"
         if how == "label":
             return [path for name in _BUILD_FILES if (path := f"{word}/{name}") in self._paths][:1], "path"
         if how == "dotted":
@@ -96,7 +99,10 @@ class _FilesByEnd:
             return [
                 path for path in self._by_stem.get(stem, ()) if _without_extension(path) == there
             ], "path without its extension"
-        for base in (folder, "") if "/" in word else (folder,):
+        bases = [folder, ""] if "/" in word else [folder]
+        if stated.file.path.endswith(_SITE_SETTINGS):
+            bases.append(f"{folder}/docs".lstrip("/"))
+        for base in bases:
             there = join_path(base, word.lstrip("/"))
             if there is not None and there in self._paths:
                 return [there], "path"
@@ -111,6 +117,14 @@ class _FilesByEnd:
             word = rest  # the path follows a variable
         by = "the end of its path" if "/" in word else _NAME_ONLY
         return self._ending(self._by_name.get(word.rpartition("/")[2], ()), word), by
+
+    def _views(self, word: str, user: str) -> list[str]:
+        """Return the view that a program or another view names: in a folder of views, or beside the view."""
+        beside = join_path(_folder_of(user), word)
+        named = self._unlinked.get(word.rpartition("/")[2], ())
+        found = [path for path in named if _without_extension(path) == beside]
+        inside = [path for path in named if f"/{_without_extension(path)}".endswith(f"/views/{word}")]
+        return found or _nearest(inside, user)
 
     def _matching(self, pattern: str, user: str) -> list[str]:
         """Return the files in a folder with some ending; of a manifest, those of its name in the folders of a folder.
