@@ -44,8 +44,16 @@ def _tests(facts: FileFacts, path: str) -> list[int]:
     ]  # fmt: skip
 
 
+_MAX_MODULES = 4  # modules whose tests are worth a line each
+
+
 def _all_tests(files: RunnerFiles) -> str:
-    return "go test ./..." if files.named("go.mod") == ["go.mod"] else ""
+    """Return a command for each module: `./...` ends where another module begins."""
+    folders = [path.rpartition("/")[0] for path in files.named("go.mod")]
+    if "" not in folders or len(folders) > _MAX_MODULES:
+        return ""
+    inner = sorted(filter(None, folders))
+    return "\n".join(["go test ./...", *(f"go -C {shlex.quote(folder)} test ./..." for folder in inner)])
 
 
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:

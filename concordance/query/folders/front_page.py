@@ -100,7 +100,8 @@ _TOPICS = (  # headings of a README, by what a reader wants
     )),
     ("Install", re.compile(r"install", re.I)),
     ("Build", re.compile(
-        r"(?:how to )?(?:build(?:ing)?\b(?! (?:status|template)|.*\b(?:app|application|site|website|service)s?\b)|"
+        r"(?!(?-i:BUILD)\b)(?:how to )?"
+        r"(?:build(?:ing)?\b(?! (?:status|template)|.*\b(?:app|application|site|website|service)s?\b)|"
         r"compil(?:e|ing)\b(?! time))",
         re.I,
     )),
@@ -237,7 +238,8 @@ def _common_folder(paths: Sequence[str]) -> str:
 def _first_file(index: Index, folder: str) -> list[Piece]:
     """Return a link to the file of a folder to begin with; nothing if its language is not analysed."""
     paths = files_to_read(index, folders(index).with_subfolders(folder), _CANDIDATES)
-    paths = [path for path in paths if is_analysed(index.language_of(path))]
+    files = ledger(index).files
+    paths = [path for path in paths if is_analysed(files[path].language) and files[path].category == Category.SOURCE]
     begin = next((path for path in paths if not _SUPPORT.search(path)), next(iter(paths), ""))
     return [Ref(To.FILE, begin, "", begin[len(folder) + 1 :])] if begin else []
 

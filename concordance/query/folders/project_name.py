@@ -54,6 +54,8 @@ def _package_json(text: str) -> Iterator[str]:
 def _cargo(text: str) -> Iterator[str]:
     manifest = tomllib.loads(text)
     yield manifest.get("package", {}).get("name", "")
+    programs = manifest.get("bin", ())  # the program `fd` is published as the package `fd-find`
+    yield programs[0].get("name", "") if len(programs) == 1 else ""
     members = [str(path).rstrip("/*").rpartition("/")[2] for path in manifest.get("workspace", {}).get("members", ())]
     for name in members:  # the crate that the others are named after: tokio, of tokio-macros and tokio-util
         if len(members) > 1 and all(other == name or other.startswith((f"{name}-", f"{name}_")) for other in members):
@@ -71,11 +73,19 @@ _PARTS = re.compile(  # parts of a Maven project that have names of their own
 )
 
 
+_PARENT = re.compile(r"(?i)[ _-]+(?:parent(?: pom)?|root)$")  # what modules have in common, not a name for readers
+
+
 def _maven(text: str) -> Iterator[str]:
     bare = _PARTS.sub("", text)
     for tag in ("name", "artifactId"):
         match = re.search(rf"<{tag}>\s*([^<>]*?)\s*</{tag}>", bare)
-        yield re.sub(r"(?i)[ _-]+parent(?: pom)?$", "", match[1]) if match else ""  # of modules, not of readers
+        yield _PARENT.sub("", match[1]) if match else ""
+
+
+def _gradle(text: str) -> Iterator[str]:
+    match = re.search(r"^\s*rootProject\.name[ \t]*=[ \t]*[\"']([^\"'\n]+)[\"']", text, re.M)
+    yield _PARENT.sub("", match[1]) if match else ""
 
 
 def _matching(pattern: str) -> Callable[[str], Iterator[str]]:
@@ -97,7 +107,7 @@ _MANIFESTS: tuple[tuple[str, Callable[[str], Iterator[str]]], ...] = (
     ("cargo.toml", _cargo),
     ("go.mod", _matching(r"^module[ \t]+(?:\S*/)?((?!v\d+\s)[^\s/]+)(?:/v\d+)?[ \t]*(?://.*)?$")),
     ("pom.xml", _maven),
-    ("settings.gradle*", _matching(r"^\s*rootProject\.name[ \t]*=[ \t]*[\"']([^\"'\n]+)[\"']")),
+    ("settings.gradle*", _gradle),
     ("composer.json", _composer),
     ("description", _matching(r"^Package:[ \t]*(\S+)")),
     ("*.cabal", _matching(r"^(?i:name):[ \t]*(\S+)")),

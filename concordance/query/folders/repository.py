@@ -25,7 +25,7 @@ from concordance.query.descriptions.document_opening import DocumentOpening, rea
 from concordance.query.descriptions.files import describe
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
-from concordance.query.folders.folder_tree import folder_definitions, folders
+from concordance.query.folders.folder_tree import UNREAD, Folder, folder_definitions, folders
 from concordance.query.folders.front_page import (
     build_and_test,
     concepts,
@@ -64,7 +64,7 @@ def root_index(index: Index) -> Iterator[Block]:
     symbols = sum(number for kind, number in kinds.items() if kind not in _NOT_DEFINED)
     yield Text(
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}.",
-         f" They hold {count_noun(symbols, 'definition')}{tests}." if symbols or tests else ""]
+         f" They hold {count_noun(symbols, 'definition')}{tests}." if symbols or tests else "", _unread(root)]
     )  # fmt: skip
     parts, ideas, building = parts_table(index), concepts(index), build_and_test(index)
     if parts:
@@ -88,6 +88,12 @@ def root_index(index: Index) -> Iterator[Block]:
         yield Heading(2, ["Most Central Files"])
         yield Text(["Ranked by how often a reader following uses from file to file would arrive at them."])
         yield central
+
+
+def _unread(root: Folder) -> str:
+    """Return a sentence that the language of most lines is not analysed; "" if it is."""
+    name = max(root.language_lines, key=lambda name: (root.language_lines[name], name), default="")
+    return f" {name.removesuffix(UNREAD)} is recognised but not analysed." if name.endswith(UNREAD) else ""
 
 
 def languages(index: Index) -> Table:

@@ -143,7 +143,7 @@ def _entry(reader: BlockReader, item: SectionItem) -> list[MarkdownBlock]:
     name = f"**{escape_text(item.name)}**" if item.name else ""
     stated = reader.words.markdown(" ".join(item.type.split())) if item.type else ""
     head = f"{name} ({stated})" if name and stated else name or stated
-    blocks = reader.convert(dedent_following(item.lines))
+    blocks = [block for block in reader.convert(dedent_following(item.lines)) if block.kind != "text" or block.text]
     if not blocks:
         return [MarkdownBlock("text", head)] if head else []
     return with_label(f"{head}:", blocks) if head else blocks

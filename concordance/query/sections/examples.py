@@ -116,12 +116,13 @@ _PREFERRED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO
 
 
 def _symbols_by_use(model: FileModel) -> list[int]:
-    """Return the public symbols with users or doctests: classes and functions first, then the most used."""
+    """Return the public symbols with users or doctests: classes and functions first, then the most used. If there are
+    none, it is those that other files use all the same, as in a program."""
     users, symbols = model.users, model.symbols
-    places = [
-        place for place, symbol in enumerate(symbols)
-        if (place in users or ">>>" in symbol.doc) and _is_offered(symbols, symbol)
-    ]  # fmt: skip
+    used = [place for place, symbol in enumerate(symbols) if place in users or ">>>" in symbol.doc]
+    places = [place for place in used if _is_offered(symbols, symbols[place])] or [
+        place for place in used if symbols[place].kind in _EXAMPLE_KINDS and symbols[place].parent < 0
+    ]
     return sorted(
         places, key=lambda place: (symbols[place].kind not in _PREFERRED_KINDS, -len(users.get(place, ())), place)
     )

@@ -434,7 +434,8 @@ class Structure:
         if len(inside) > _INSIDE:
             pieces: list[Piece] = [f"{len(inside):,}{noun} here"]
             if away:
-                pieces += [" and " if len(away) > _NAMED_AWAY else " and elsewhere ", *self._elsewhere(away, "", paths)]
+                pieces += [" and ", *self._elsewhere(away, "", paths)]
+                pieces += [] if len(away) > _NAMED_AWAY else [" elsewhere"]
         elif here:
             pieces = [f"{verb} by ", *join_with_commas(inside)]
             if away:

@@ -235,3 +235,26 @@ def test_what_a_tool_wrote_has_no_concepts(tmp_path: Path) -> None:
     build(tmp_path)
     pages = "".join(page.read_text() for page in (tmp_path / ".concordance/book/keywords").glob("*.md"))
     assert "**teapot**" in pages and "**css" not in pages and "**adobe" not in pages
+
+
+def test_the_tests_of_every_go_module_are_run(tmp_path: Path) -> None:
+    tests = "package shop\n\nimport \"testing\"\n\nfunc TestIt(t *testing.T) {}\n"
+    write(tmp_path, {"go.mod": "module example.org/shop\n", "shop_test.go": tests,
+                     "extra/go.mod": "module example.org/shop/extra\n", "extra/more_test.go": tests})  # fmt: skip
+    building = section(tmp_path, "Building and Testing")
+    assert "to run them:\n\n```bash\ngo test ./...\ngo -C extra test ./...\n```" in building
+
+
+def test_a_heading_about_build_files_does_not_tell_how_to_build(tmp_path: Path) -> None:
+    readme = "# Shop\n\nShop is a shop.\n\n## BUILD and `*.bzl` files\n\nLoad them.\n\n## Building\n\nRun make.\n"
+    write(tmp_path, {"README.md": readme, "Makefile": "all:\n\ttrue\n"})
+    building = section(tmp_path, "Building and Testing")
+    assert "[Building]" in building and "bzl" not in building
+
+
+def test_the_overview_says_that_the_language_of_most_lines_is_not_analysed(tmp_path: Path) -> None:
+    write(tmp_path, {"a.rb": "class A\nend\n" * 9, "b.py": "def b():\n    return 1\n"})
+    overview = section(tmp_path, "Overview")
+    assert "Ruby is recognised but not analysed." in overview and "1 definition" in overview
+    write(tmp_path, {"c.py": "def c():\n    return 1\n\n\n" * 20})
+    assert "not analysed" not in section(tmp_path, "Overview")

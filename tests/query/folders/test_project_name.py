@@ -56,6 +56,15 @@ def test_a_parent_of_modules_is_named_as_they_are(tmp_path: Path) -> None:
     assert name(tmp_path, {"pom.xml": manifest}) == "Tool"
 
 
+def test_a_gradle_parent_is_named_as_its_modules_are(tmp_path: Path) -> None:
+    assert name(tmp_path, {"settings.gradle.kts": 'rootProject.name = "tool-parent"\n'}) == "tool"
+
+
+def test_the_program_of_a_crate_is_what_its_readme_calls_it(tmp_path: Path) -> None:
+    manifest = '[package]\nname = "fd-find"\n\n[[bin]]\nname = "fd"\npath = "src/main.rs"\n'
+    assert name(tmp_path, {"Cargo.toml": manifest, "README.md": "# fd\n\n`fd` finds files; install fd-find.\n"}) == "fd"
+
+
 def test_the_readme_decides_how_a_name_is_written(tmp_path: Path) -> None:
     files = {"pyproject.toml": '[project]\nname = "py-tool"\n', "README.md": "# Home\n\n`py-tool`: PyTool is good.\n"}
     assert name(tmp_path, files) == "PyTool"

@@ -178,6 +178,9 @@ def file_words(path: str) -> str:
     return _joined_words(path.rpartition("/")[0].rpartition("/")[2] if stem in _FOLDER_FILES else stem)
 
 
+_SUPPORTS = re.compile(r"(?:^|/)(?:helpers?|fixtures?|support|_*mocks?_*|testdata)/")  # folders of what tests need
+
+
 def same_name_tests(index: Index, path: str) -> list[str]:
     """Return the test file of a file's name, if there is no other file of this name in its language.
 
@@ -195,7 +198,7 @@ def same_name_tests(index: Index, path: str) -> list[str]:
     if is_test and own:
         return []
     same = own or [other for other in same_stem if is_named_as_test(other)]
-    if len(same) != 1 or index.category_of(same[0]) != Category.TEST:
+    if len(same) != 1 or index.category_of(same[0]) != Category.TEST or _SUPPORTS.search(same[0]):
         return []
     return same if own or is_named_as_test(same[0]) else []
 

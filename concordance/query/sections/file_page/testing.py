@@ -162,9 +162,9 @@ def _named_by_tests(model: FileModel) -> Iterator[Block]:
     same = [path for path in same_name_tests(index, model.path) if path not in users]
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
-    note = ", which has its name" if items else ""
-    items += [Item([Ref(To.FILE, path, "", path), note]) for path in same]
-    heading = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
+    named = "Test files that name it" if items else ""
+    items += [Item([Ref(To.FILE, path, "", path)]) for path in same]
+    heading = (f"{named} or have its name" if named else "A test file of the same name") if same else named
     users_of = [] if items or not_analysed(model.file) else _users_of(model)
     others_tests = _nearest_tests(model, users_of)
     if others_tests:
@@ -319,7 +319,7 @@ def _no_caller(model: FileModel, heading: str) -> str:
     if model.file.category == Category.TEST and model.index.has_tests:  # data, or code that a test runs as a program
         return f"No tests were recognised in it, and no call to it from a test was found; {NOT_FOLLOWED}."
     if not model.index.has_tests:
-        return "No tests were recognised in the repository."
+        return "No tests were recognised in the repository, in the languages that are analysed."
     return f"No test found that runs it; {NOT_FOLLOWED}."
 
 
