@@ -312,7 +312,7 @@ class SimpleResolver(LanguageLinker):
         seen = [place for place in places if self.macros is not None and self.macros(file.path, place[0].path)]
         imported = (n for n, row in enumerate(file.flow.imports) if name == (row.alias or row.name))
         crates = [other for n in imported for other in self._files(file, n)] if not seen else []
-        exported = next((found for found in (self._exported_macro(crate, name) for crate in crates) if found), None)
+        exported = next((place for place in (self._exported_macro(crate, name) for crate in crates) if place), None)
         return seen[0] if len(seen) == 1 else exported or self._look_up_outside(file, name)
 
     def _exported_macro(self, file: LoadedFlow, name: str) -> Place | None:
@@ -374,8 +374,8 @@ class SimpleResolver(LanguageLinker):
         return any(name in self._namespaces(other) for other in first)
 
     def _namespaces(self, file: LoadedFlow) -> set[str]:
-        found = file.members.get(-1, {})
-        return {file.names[word] for word in found if file.kind(found[word][0]) == Kind.NAMESPACE}
+        symbols = file.members.get(-1, {})
+        return {file.names[word] for word in symbols if file.kind(symbols[word][0]) == Kind.NAMESPACE}
 
     def _all_of(self, file: LoadedFlow, other: LoadedFlow, row: Import, name: str) -> Place | None:
         """Return what an import of everything brings in under a name; in Rust, it may be of a module or an enum."""

@@ -144,8 +144,8 @@ def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
 
 def _alternative_text(text: str) -> str:
     """Return the `alt` of a heading that is only a picture in HTML, or the text as it is."""
-    found = _ALT.search(text)
-    return found[1].strip() if found and found[1].strip() else text.strip()
+    match = _ALT.search(text)
+    return match[1].strip() if match and match[1].strip() else text.strip()
 
 
 def _explicit_id(text: str) -> tuple[str, int, int]:

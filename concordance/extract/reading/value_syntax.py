@@ -274,11 +274,11 @@ class Values(TypeSite):
 
     def _pairs(self, types: list[Node]) -> int:
         """Return the expression of several values together."""
-        found, builder = 0, self.builder
+        pairs, builder = 0, self.builder
         for typed in reversed(types):
             part = self.of_type(typed) or builder.expression(Op.PART, 0, 1)
-            found = builder.expression(Op.PAIR, part, found + 1 if found else 0)
-        return found
+            pairs = builder.expression(Op.PAIR, part, pairs + 1 if pairs else 0)
+        return pairs
 
     def _generic(self, node: Node) -> int:
         head = node.child_by_field_name("type") or node.child_by_field_name("name") or node.named_children[0]

@@ -122,9 +122,9 @@ class _FilesByEnd:
         """Return the view that a program or another view names: in a folder of views, or beside the view."""
         beside = join_path(_folder_of(user), word)
         named = self._unlinked.get(word.rpartition("/")[2], ())
-        found = [path for path in named if _without_extension(path) == beside]
+        adjacent = [path for path in named if _without_extension(path) == beside]
         inside = [path for path in named if f"/{_without_extension(path)}".endswith(f"/views/{word}")]
-        return found or _nearest(inside, user)
+        return adjacent or _nearest(inside, user)
 
     def _matching(self, pattern: str, user: str) -> list[str]:
         """Return the files in a folder with some ending; of a manifest, those of its name in the folders of a folder.

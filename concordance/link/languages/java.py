@@ -50,8 +50,8 @@ def _package_key(folder: str) -> str:
 
 def _platform_rank(path: str) -> int:
     """Order the source sets of a Kotlin project for several platforms by whether Java sees them."""
-    found = _SOURCE_SET.search(path)
-    return _JAVA_SEES.get(found[1], len(_JAVA_SEES)) if found else 0
+    source_set = _SOURCE_SET.search(path)
+    return _JAVA_SEES.get(source_set[1], len(_JAVA_SEES)) if source_set else 0
 
 
 class _Classes:
