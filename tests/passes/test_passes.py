@@ -711,6 +711,12 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
             "m/src/test/ATest.java", "java", "", "mvn -pl m -am -Dsurefire.failIfNoSpecifiedTests=false test -Dtest=ATest",
         ),
         ({"build.gradle": "", "gradlew": ""}, "src/test/ATest.java", "java", "ATest.adds", "./gradlew test --tests '*ATest.adds'"),
+        (
+            {"settings.gradle": "", "m/build.gradle": ""}, "m/src/test/ATest.java", "java", "ATest.adds",
+            "gradle -p m test --tests '*ATest.adds'",
+        ),
+        ({"build.gradle": "", "src/test/ATest.java": "public abstract class ATest {}"}, "src/test/ATest.java", "java", "", ""),
+        ({"build.gradle": ""}, "src/androidTest/java/ATest.java", "java", "", ""),
         ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "a.test.js", "javascript", "", "npx jest a.test.js"),
         ({"package.json": '{"scripts": {"test": "vitest"}}'}, "a.test.ts", "typescript", "", "npx vitest run a.test.ts"),
         ({"w/package.json": '{"scripts": {"test": "node x"}}'}, "w/a.test.js", "javascript", "", "cd w && npm test -- a.test.js"),

@@ -61,6 +61,7 @@ _OPENING_LINE = re.compile(  # what may follow the comment that describes a file
 _DIRECTIVE = re.compile(rb"#\s*+(?:ifn?def|if|define|undef)\b")
 _MIN_WORDS_ABOVE_DIRECTIVE = 20
 _BUILD_CONSTRAINT = re.compile(r"//[ \t]*(?:go:build|\+build)\b")
+_TITLE_OF_PART = re.compile(r"(?:\S+ ){0,2}\S+\.\s+[A-Z]")  # Public names. Think twice before adding one.
 _MIN_WORDS = 12  # of a comment between the imports and the first definition that describes the file
 _MIN_WORDS_OF_BLOCK = 4  # of one sentence in a block comment of three lines or more
 _LAST_LINE = 80  # such a comment is not searched for below this line
@@ -259,7 +260,8 @@ class Comments:
             if at_margin and not self._line(self.starts[at] - 1) and not self._line(self.ends[last] + 1):
                 words = self._about_file(at, last, defined)
                 opening = words.split("\n\n")[0]
-                about_file = _OF_FILE.search(opening) or not _ABOUT_CODE_BELOW.search(opening)
+                about_code = _ABOUT_CODE_BELOW.search(opening) or _TITLE_OF_PART.match(opening)
+                about_file = _OF_FILE.search(opening) or not about_code
                 is_long = len(words.split()) >= _MIN_WORDS or self._is_block_of_sentence(at, last, words)
                 if about_file and is_long and reads_like_prose(opening.split("\n"), _MIN_WORDS_OF_BLOCK):
                     return words

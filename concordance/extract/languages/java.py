@@ -31,6 +31,7 @@ from concordance.extract.text.source_text import Source
 
 _TEST = re.compile(r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b")
 _CLASS_PATH = re.compile(r"(?:^|/)src/\w+/java/([\w/]+)\.java\Z")
+_ON_DEVICE = re.compile(r"(?:^|/)src/androidTest/")
 _BUILDS = ("pom.xml", "build.gradle", "build.gradle.kts")
 
 
@@ -59,12 +60,16 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     if len(files.named(f"{stem}.java")) > 1 and (inside := _CLASS_PATH.search(path)):
         stem = inside[1].replace("/", ".")
     build = next(files.nearest(path, *_BUILDS), None)
-    if build is None:
+    # The tests of an abstract class run in its subclasses, and those of an Android app on a device.
+    abstract = rb"\babstract\s+(?:\w+\s+)*class\s+%s\b" % stem.rpartition(".")[2].encode()
+    if build is None or _ON_DEVICE.search(path) or re.search(abstract, files.text(path)):
         return None
     if build.endswith("pom.xml"):
         maven = _maven(build.rpartition("/")[0], b"<module>" in files.text("pom.xml"))
         return lambda name: f"{maven} test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
     gradle = "./gradlew" if "gradlew" in files.named("gradlew") else "gradle"
+    module = build.rpartition("/")[0]
+    gradle += f" -p {shlex.quote(module)}" if module else ""  # others have no such test, which Gradle calls an error
     return lambda name: f"{gradle} test --tests '{'' if '.' in stem else '*'}{stem}{f'.{_last(name)}' if name else ''}'"
 
 

@@ -38,13 +38,15 @@ _RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
 _ASIDE = re.compile(
     r"\W*+(?:we(?:'re|\u2019re| are) .{0,30}\bto (?:announce|introduce|release)\b|announcing\b|"
     r"(?:dual[- ]?)?licen[cs]ed\b|copyright\b|(?:\S++ ){1,6}(?:is|are) (?:dual[- ]?)?(?:licen[cs]ed|released|"
-    r"distributed|covered) (?:under|by)\b|(?:this|the) (?:readme|document|page|file)\b|(?:please )?(?:consider )?"
+    r"distributed|covered) (?:under|by)\b|(?:this|the) \w+ is (?:currently |still |now )?(?:under|in) "
+    r"(?:\w+ )?development\b|(?:this|the) (?:readme|document|page|file)\b|(?:please )?(?:consider )?"
     r"(?:donat|sponsor|support(?:ing)? (?:us|me|the (?:project|development)|this project))|.{0,80}\b(?:become a "
     r"(?:sponsor|backer|patron)|github sponsors|open ?collective|patreon|buy me a coffee|tidelift)\b|(?:looking for|"
     r"see|read|visit|check out|view|browse|join|follow|star|click|note that|for (?:more|full|detailed|the latest))\b"
     r"(?! (?:is|was|has|can|will|lets|makes|provides|offers|allows|helps|gives|supports)\b))",  # a project named Click
     re.I,
 )
+_BYLINE = re.compile(r"\s*(?:-{2,3}|[\u2013\u2014]) ?[A-Z]")  # -- Jane Doe
 _INTRODUCES = re.compile(r"\bwhat(?: is|'s|\u2019s)\b|^\W*(?:about|introduction|overview|description)\W*\Z", re.I)
 _SPONSORS = re.compile(r"\W*(?:\w+ ){0,2}(?:sponsors|backers)\W*", re.I)
 _DATE = re.compile(r"\W*(?:[A-Z][a-z]+\.? )?(?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:[A-Z][a-z]+\.? )?\d{4}(?:-\d\d){0,2}\W*")
@@ -173,7 +175,9 @@ def _plain_text(part: DocumentPart) -> str:
 
 def _describes(words: str) -> bool:
     """True if a paragraph may say what something is: it has words of its own beside links, and is not an aside."""
-    return is_statement(_LINK.sub("", words)) and not _ASIDE.match(words) and not _DATE.fullmatch(words.strip())
+    return is_statement(_LINK.sub("", words)) and not (
+        _ASIDE.match(words) or _BYLINE.match(words) or _DATE.fullmatch(words.strip())
+    )
 
 
 def _first_paragraphs(words: str) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category
+from concordance.extract.registry import is_prose
 from concordance.facts.updates.reads import BELOW, memoised
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.documentation_pages import quote_documentation
@@ -45,7 +46,8 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
         path = files.get(name)
         if path is None or ledger(index).files[path].skip:
             continue
-        doc = outline(index, path).doc
+        opening_text = read_opening(index, path) if is_prose(index.language_of(path)) else None
+        doc = opening_text.text if opening_text is not None else outline(index, path).doc
         sentence = first_sentence(doc, index.language_of(path))
         opening = sentence.partition(" ")[0].strip("`:")
         about_file = opening in folders(index).all[folder].files or opening.lower() in files  # an entry of a list

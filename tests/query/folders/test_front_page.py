@@ -258,3 +258,22 @@ def test_the_overview_says_that_the_language_of_most_lines_is_not_analysed(tmp_p
     assert "Ruby is recognised but not analysed." in overview and "1 definition" in overview
     write(tmp_path, {"c.py": "def c():\n    return 1\n\n\n" * 20})
     assert "not analysed" not in section(tmp_path, "Overview")
+
+
+def test_a_folder_is_described_by_the_first_paragraph_of_its_readme_that_says_what_it_is(tmp_path: Path) -> None:
+    """Not by a bar of links, a byline, the state of development, or a comment in the package."""
+    bar = "[**Why?**](#why)\n| [**Install**](#install)\n| [**Plans**](#plans)\n\n"
+    state = "**This library is currently under heavy development - if you have ideas, please open an issue.**\n\n"
+    comment = "import os\n\n# Public names of this package, in the order of the alphabet, as users import them.\n\nx = os\n"
+    write(
+        tmp_path,
+        {
+            "maps/README.md": f"# maps\n\n{bar}{state}`maps` draws maps of a repository.\n\n## Why\n\nBecause.\n",
+            "maps/__init__.py": comment,
+            "dim/README.md": "Named dimensions\n=====\n\n-- Jane Doe [@jane](https://example.org/jane)\n\nDimensions have names here.\n",
+            "dim/__init__.py": comment,
+        },
+    )  # fmt: skip
+    table = section(tmp_path, "Subfolders")
+    assert "| “maps draws maps of a repository.” |" in table
+    assert "| “Dimensions have names here.” |" in table
