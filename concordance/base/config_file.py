@@ -45,6 +45,7 @@ BOOK = ".concordance/book"  # the book's default folder
 _BYTES, _COLUMNS = 256 * 1024, 10_000  # limits of a settings file and of one line: the parser's time is quadratic
 _SHARED_BYTES = 8 << 20  # limit of the shared file, in which our table is searched
 _PATTERNS, _PATTERN = 200, 300  # patterns in a list, and characters of one
+# The head of a table that has our settings in `pyproject.toml`: `[tool.concordance`
 _OURS = re.compile(rb"^[ \t]*+\[+[ \t]*+[\"']?tool[\"']?[ \t]*+\.[ \t]*+[\"']?concordance[\"']?[ \t]*+[\].]", re.M)
 _CONTROL = frozenset((".git", ".hg", ".svn", ".bzr", ".jj", ".concordance"))
 

@@ -113,6 +113,7 @@ _NAMES: tuple[tuple[Category, str], ...] = (
 
 _GENERATED_WORDS = ("generated", "do not edit", "do not modify", "bison parser")  # one is in each match
 _COMMENT_LINE = re.compile(r"""\s*(?:\#|//|/\*|--|;|%|<!--|\.\.\s|@?rem\b|"|'|!|dnl\b|\{-|\(\*|::)""", re.I)
+# A comment in which a generator says that it wrote the file
 _GENERATED_COMMENT = re.compile(
     r"""@generated\b
     | (?-i:\bDO\ NOT\ (?:EDIT|MODIFY)\b)

@@ -74,6 +74,7 @@ _OBJC = _signs(
 _CUDA = _signs(
     ("__global__", r"__global__\s+\w"), ("__shared__", r"__shared__\s+\w"), ("<<<", r"<<<[^;]{0,300}>>>\s*\(")
 )
+# A comment or a literal of C++, in which `__cplusplus` and the like say nothing
 _COMMENT_OR_STRING = re.compile(
     r'//[^\n]*|/\*.*?(?:\*/|\Z)|R"(\w*)\(.*?(?:\)\1"|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
 )

@@ -24,6 +24,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# A declared encoding: `# -*- coding: latin-1 -*-`, `<?xml … encoding="…"`, `@charset "…"`
 _DECLARED = re.compile(
     rb"""(?:[^\n]*\n)?[ \t\f]*(?:\#|//|/\*|;|%|<!--|")[^\n]*?coding[:=][ \t]*["']?([-\w.]{2,40})"""
     rb"""|\s*<\?xml[^>]*?encoding[ \t]*=[ \t]*["']([-\w.]{2,40})"""

@@ -23,6 +23,7 @@ from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, path_patterns, subprocesses, walk
 
 WORK_TREE = "the work tree"
+# One file of `git ls-files --stage --debug`: id and status as git last saw them
 _INDEXED = re.compile(
     rb"(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n.*\n.*\n  size: (\d+)\t.*\n"
 )

@@ -17,15 +17,18 @@ from tree_sitter import Node
 from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext, arguments
 
+# A CMake command that names sources or builds a list of them
 _COMMAND = re.compile(
     rb"(?im)^[ \t]*(?P<name>\w{0,60}add_(?:library|executable|\w{0,60}module)|target_sources|set|list|file|foreach)"
     rb"[ \t]*\("
 )
+# A token of CMake: a comment, a quoted text, a bracket or a word
 _WORD = re.compile(
     rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\n]*)|\"(?P<quoted>(?:[^\"\\]|\\.|\\\Z)*+)(?:\"|\Z)|(?P<open>\()|(?P<close>\))"
     rb"|(?P<word>[^\s()#\"]+)", re.S
 )  # fmt: skip
 _USE = re.compile(rb"\$\{([\w.-]+)\}\Z")
+# The ending of a file that a build compiles or reads
 _SOURCE = re.compile(
     rb"\.(?:c|cc|cpp|cxx|c\+\+|cu|cuh|h|hh|hpp|hxx|inl|ipp|m|mm|s|S|asm|f|F|f90|F90|hip|metal|pyx|proto|rc|in|swift|rs|java|def"
     rb"|glsl|comp|td|mlir|ll|y|l|idl|ui|qrc)\Z"
@@ -39,11 +42,13 @@ _DEEPEST_VARIABLE = 4  # how far variables that contain variables are followed
 LANGUAGES = ("cmake", "starlark", "python", "make", "meson")
 WORDS = (b"add_", b"ADD_", b"target_sources", b"srcs", b"hdrs", b"Extension(", b"_extension(", b"add_library(", b".o",
          b":", b"library(", b"executable(")  # fmt: skip
+# An attribute of a Bazel rule that lists files: `srcs =`
 _LISTS = re.compile(
     rb"\b(?:srcs|hdrs|textual_hdrs|sources|headers|exported_headers|public_headers|raw_headers)\s*=(?!=)"
 )
 _EXTENSION = re.compile(rb"(?:Extension|add_extension|add_library|add_installed_library)\s*\(")
 _ENDING = re.compile(r"\.(?:c|cc|cpp|cxx|cu|m|mm|pyx|f|f90|h|hpp|S|s|rs|src)\Z")
+# A rule of Make: its targets, and what they need
 _RULE = re.compile(
     rb"^(?P<targets>(?:[^\s:#=$%]|\$\(\w+\))(?:[^\s:#=%$]|\$\(\w+\)|[^\S\n]++(?!\s*:))*+)\s*+:(?![=:])"
     rb"(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)",
@@ -51,14 +56,17 @@ _RULE = re.compile(
 )
 _SPECIAL_TARGET = re.compile(r"\.[A-Z_]+")  # `.PHONY`, `.PRECIOUS`: says something of its prerequisites
 _NEEDED = re.compile(rb"[^\s\\|]+")
+# A list of objects in the kernel's build: `obj-$(CONFIG_NET) += a.o b.o`
 _KBUILD = re.compile(
     rb"^[ \t]*(?P<list>(?:obj|lib)-(?:y|m|\$\(\w+\))|[\w-]+-(?:y|objs|\$\(\w+\)))[ \t]*[:+]?="
     rb"(?P<objects>(?:[^\n#\\]|\\\r?\n)*)", re.M
 )  # fmt: skip
 _OBJECT = re.compile(rb"(?<![\w$(/.-])[\w./-]+\.o\b")
+# A function of Meson that builds a target
 _MESON = re.compile(
     rb"\b(?:executable|library|shared_library|static_library|both_libraries|shared_module|extension_module)\s*\("
 )
+# A token of Meson: a string, a name, the name of an argument, a bracket, the end of a line
 _MESON_WORD = re.compile(
     rb"'(?P<text>(?:[^'\\\n]|\\.){0,200}+)'|(?P<name>[A-Za-z_]\w*)(?P<key>\s*:)?|(?P<open>[(\[])|(?P<close>[)\]])|(?P<line>\n)|#[^\n]*"
 )

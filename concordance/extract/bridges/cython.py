@@ -16,6 +16,7 @@ from concordance.extract.reading.rule_context import RuleContext
 LANGUAGES = ("cython",)
 WORDS = (b"def", b"class")
 _EXTERN = re.compile(r"(?:cdef\s+)?extern\s+from\s+(?:[\"']([^\"']+)[\"']|\*)")
+# A class or function that Python can use: `cdef class`, `cpdef`, `def`
 _OFFERED = re.compile(r"(?:async\s+)?(?:(?P<class>(?:cdef\s+|cpdef\s+)?(?:public\s+|readonly\s+|final\s+)*class)|"
                       r"(?P<function>def)|cpdef)\s+(?P<rest>.*)", re.S)  # fmt: skip
 _FUNCTION = re.compile(r"\b([A-Za-z_]\w*+)\s*+(?:[\"']([\w:]+)[\"']\s*+)?\(")

@@ -19,24 +19,30 @@ from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("rst", "markdown", "text", "python")
 WORDS = (b"`", b">>>", b"::", b"\nfrom .", b"from .", b"__all__")
+# The module that what follows is in: `.. currentmodule:: torch.nn`
 _CURRENT = re.compile(r"^[ \t]*(?:\.\.[ \t]+|```\{|:::\{)(?:py:)?(?:current)?module(?:::|\})[ \t]+([\w.]+)", re.M)
+# A reference to Python code: ``:func:`name` ``, ``{func}`name` ``
 _ROLE = re.compile(
     r"(?::(?:py:)?(?:func|class|meth|mod|attr|obj|data|exc|const):|\{(?:py:)?(?:func|class|meth|mod|attr|obj|data|exc)\})"
     r"`(?P<text>[^`\n]+)`"
 )
+# A reference to C++ code: ``:cpp:class:`Name` ``, `.. doxygenclass:: Name`
 _CPP = re.compile(
     r"(?::cpp:(?:any|class|struct|func|member|type|enum|expr):`~?(?:[^`<\n]*<)?"
     r"|^[ \t]*\.\.[ \t]+doxygen(?:class|struct|function|enum|typedef)::[ \t]+)(?P<name>(?:\w+::)*~?\w+)", re.M
 )  # fmt: skip
+# Inline code that may be a name: `` `name` ``, ``` ``name()`` ```
 _LITERAL = re.compile(r"(?<![`\w:}])(`{1,2})(?P<text>[A-Za-z_.~][\w./:+-]*)(?:\([^`\n]*\))?\1(?![`_\w])")
 _DOTTED = re.compile(r"~?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
 _QUALIFIED = re.compile(r"(?:[A-Za-z_]\w*::)+~?[A-Za-z_]\w*\Z")
 _PATH = re.compile(r"\.{0,2}/?(?:[\w.+-]+/)+[\w.+-]+\Z")
+# A fenced block of Python in Markdown
 _FENCE = re.compile(
     r"^([ \t]*)(```+|~~~+)[ \t]*\{?(?:code-block\}[ \t]*)?(python3?|py|pycon|ipython|testcode)\b[^\n]*\n(.*?)^\1\2",
     re.M | re.S,
 )
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t](.*)$", re.M)
+# A block of code in reST: the directive or the paragraph that ends in `::`, and its indented lines
 _BLOCK = re.compile(
     r"^([ \t]{0,40}+)(?:\.\.[ \t]+(?:(?:source)?code|code-block|testcode)::[ \t]*(?:python3?|py|pycon)?|[^\n]*[^:\n]::)"
     r"\s*?\n"
@@ -45,10 +51,12 @@ _BLOCK = re.compile(
 _IMPORT = re.compile(r"^[ \t>.]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?", re.M)
 _FROM = re.compile(r"^[ \t>.]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\(?([^\n#)]*)", re.M)
 _USE = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)[ \t]*(?=\()")
+# What a module imports from another, to hand it on: `from .a import b, c`
 _HANDED = re.compile(
     rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^()#]|#[^\n]*+)*+\)|(?:[^\n\\#]|\\\r?\n)*)", re.M
 )
 _NAME = re.compile(rb"(\*)|([A-Za-z_]\w*)(?:\s+as\s+([A-Za-z_]\w*))?|#[^\n]*")
+# A definition that a document describes: `.. py:function:: name`
 _MANUAL = re.compile(
     rb"^([ \t]*)\.\. (?:py:)?(class|function|method|attribute|property|classmethod|staticmethod|exception|data"
     rb"|decorator|autoclass|autofunction|automethod|automodule|autoexception|autodata)::[ \t]+([A-Za-z_][\w.]*)", re.M

@@ -48,15 +48,18 @@ _TEXTS = frozenset(
 )  # fmt: skip
 _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_expansion", "expansion",
                            "command_substitution", "simple_expansion"))  # fmt: skip
+# A copy of the environment: `env = dict(os.environ)`
 _COPY = re.compile(rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?(?:\s*+\))?[ \t]*+(?:\r?\n|;|#|\Z)")
 _PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
 _HOME = re.compile(rb"(?<![\w.])([\w.]+)\s*\.\s*\Z")
 _NAME_BEFORE = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")
+# A test's environment: `patch.dict(os.environ, {…})`
 _PATCHED_ENVIRONMENT = re.compile(
     rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}"
 )
 _KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
 _SHELL_USE = re.compile(rb"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)(?![A-Za-z0-9_])")
+# What sets a variable in a script: `A=`, `export A=`, `for A in`, `read A`, `local A`
 _SHELL_SET = re.compile(
     rb"(?:^|[\s;&|(`{])(?:(?:export|local|readonly|declare|typeset)\s+(?:-\w+\s+)*)?([A-Z][A-Z0-9_]*)(?:\[[^\]]*\])?\+?="
     rb"|\bfor\s+([A-Z][A-Z0-9_]*)\s+in\b|\b(?:read|mapfile|readarray)\s+(?:-\w+\s+(?:\"[^\"]*\"\s+)?)*([A-Z][A-Z0-9_]*)"
@@ -69,6 +72,7 @@ _SHELLS_OWN = (
     "HOSTTYPE IFS LINENO MACHTYPE OPTARG OPTIND OSTYPE PIPESTATUS PPID PS RANDOM REPLY SECONDS SHELLOPTS SHLVL UID "
     "DIRSTACK COPROC MAPFILE NF NR FS RS"
 )
+# A build option in Bazel: `bool_flag(name = "fast"`
 _FLAG = re.compile(
     rb"\b(?:bool_flag|string_flag|int_flag|string_list_flag|config_setting)\s*\(\s*+(?:[^()]*?,\s*+)?name\s*=\s*\"([^\"]+)\""
 )

@@ -43,24 +43,29 @@ _C = (
     (b"_warn", re.compile(rb"_warn(?:ing)?(?:_\w{1,80})?\s*+\(")),
     *((word, re.compile(word + rb"\s*\(")) for word in (b"fatal", b"panic", b"die", b"errx", b"warnx", b"assert")),
 )
+# Macros and methods that fail with a message: `panic!(`, `.expect(`, `MyError::Invalid(`
 _RUST = re.compile(
     rb"\b(?P<called>(?:panic|bail|ensure|anyhow|unreachable|unimplemented|todo|(?:debug_)?assert(?:_eq|_ne)?|eyre|error|warn"
     rb"|compile_error|(?:\w+_)?err)!|expect|context|Err"
     rb"|(?:with_context|chain_err(?:or)?|map_err)\s*\(\s*\|[^|\n]{0,80}\|\s*(?:\{\s*)?(?:\w+\(\s*)?(?:format!)?"
     rb"|[A-Z]\w*Error::\w+|[A-Z]\w*Error)\s*(?P<open>[(\[{])"
 )
+# `errors.New(`, `t.Fatalf(`, `panic(`
 _GO = re.compile(
     rb"\b(?P<called>errors\.(?:New|Errorf|Wrapf?|WithMessagef?)|\w+\.(?:Errorf?|Fatalf?|Fatalln|Panicf?|Warnf?|Warningf?)"
     rb"|panic|\w*[eE]rrorf)(?P<open>\()"
 )
+# `throw new Error(`, `console.warn(`, `log.error(`
 _ECMA = re.compile(
     rb"\b(?:throw\s+(?:new\s+)?(?P<thrown>[\w.]+)|(?P<called>new\s+\w*Error|console\.(?:error|warn)|invariant|assert(?:\.\w+)?"
     rb"|reject)|\.(?P<verb>error|fail|fatal|warn))\s*(?P<open>\()"
 )
+# `throw new IllegalStateException(`, `checkArgument(`, `log.warn(`
 _JAVA = re.compile(
     rb"\b(?:throw\s+new\s+(?P<thrown>[\w.]+)(?:<[^>]*>)?|(?P<called>(?:check(?:Argument|State|NotNull)|require\w*|fail"
     rb"|new\s+\w*(?:Exception|Error)))|\.(?P<verb>error|warn|severe|fatal))\s*(?P<open>\()"
 )
+# `message(FATAL_ERROR `
 _CMAKE = re.compile(rb"\b(?P<called>(?i:message)\s*\(\s*(?:FATAL_ERROR|SEND_ERROR|WARNING|AUTHOR_WARNING))(?P<open>\s)")
 _PATTERNS = {
     **dict.fromkeys(SCRIPTS, _ECMA), "rust": _RUST, "go": _GO, "java": _JAVA,

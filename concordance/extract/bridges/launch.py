@@ -19,11 +19,13 @@ from concordance.extract.reading.rule_context import RuleContext
 LANGUAGES = ("cuda", "cpp")
 WORDS = (b"<<<", b"__global__", b"LaunchKernel", b"LaunchCooperativeKernel")
 _SIGN = re.compile(rb"(?<!<)<<<(?!<)")
+# A runtime function that takes a kernel, up to the kernel's name: `cudaLaunchKernel((void*)add,`
 _GIVEN = re.compile(
     rb"\b(?:(?:cuda|hip)Launch(?:Cooperative)?Kernel(?:GGL|Ex|ExC)?)\s*\(\s*(?P<first>&\w+\s*,\s*)?"
     rb"(?:\(\s*(?:const\s+)?void\s*\*\s*\)|reinterpret_cast<\s*(?:const\s+)?void\s*\*\s*>\s*\(|HIP_KERNEL_NAME\s*\()?"
     rb"[(&\s]*+(?P<name>(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*(?P<end>[<),])"
 )
+# The name at the end of a text, without its qualifiers
 _LAST_NAME = re.compile(rb"(?:(?:^|[^\w:])(?:::)?(?:[A-Za-z_]\w*\s*::\s*)*)([A-Za-z_]\w*)\Z")
 _NAME = re.compile(rb"[\s\\(&]*((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*(?:<.*>)?[\s\\)]*", re.S)
 _BLANK = b" \t\r\n\\"

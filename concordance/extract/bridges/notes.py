@@ -19,11 +19,13 @@ WORDS = (b"Note [", b"NOTE [", b"Note: [", b"NOTE: [", b"[Note:", b"[NOTE:", b"n
 EXPLAINS, REFERS = "explains", "refers to"
 _MARK = rb"[ \t]*+(?:\#|//++!?+|/\*++|\*|--|;++|%|\"\"\"|''')?+[ \t]*+"
 _TITLE = rb"(?P<title>[^\[\]\n]{3,100}+(?:\n" + _MARK + rb"[^\[\]\n]{1,100}+)?+)"
+# A reference to a note: `Note [Title]`
 _NOTE = re.compile(
     rb"(?<![\w`])(?:(?:NOTE|Note|note):?+[ \t]*+\[[ \t]*+(?:NOTE:|Note:)?+" + _TITLE + rb"\]"
     rb"|\[(?:NOTE|Note|note):[ \t]*+" + _TITLE.replace(b"<title>", b"<other>") + rb"\])"
 )
 _BROKEN = re.compile(rb"\r?\n" + _MARK)
+# The sign of a comment before a note's title
 _OPENING = re.compile(
     rb"[ \t]*+(?P<mark>\#++|//++!?+|/\*++|\*|--|;++|%|[rRbB]?+\"\"\"|[rRbB]?+'''|=++|\.\.)?+[ \t]*+(?:\*\*)?+"
     rb"(?P<text>[^\n]*+)"

@@ -23,6 +23,7 @@ CITES = "cites"
 _STANDARD = re.compile(rb"(?P<kind>PEP|RFC)[ \t-]?(?P<number>\d{1,5})(?![\w-])")
 _ISSUE = re.compile(rb"#(?P<number>\d{1,6})(?![\w-])")
 _ADDRESS = re.compile(rb"github\.com/(?P<repository>[\w.-]+/[\w.-]+)/(?:issues|pull)/(?P<number>\d{1,6})(?!\w)")
+# A word that makes `#12` an issue: `fixes #12`
 _BEFORE = re.compile(
     rb"\b(?:issues?|bugs?|tickets?|PRs?|pulls?|pull requests?|GH|fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?)[ :\t]*\Z",
     re.I,

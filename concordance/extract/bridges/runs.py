@@ -14,12 +14,14 @@ from concordance.base.model import Kind
 from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
 
+# A token of a command line: a word with its quoted parts and expansions, or what ends a command
 _TOKEN = re.compile(
     rb"(?P<joint>\\\r?\n)|(?P<comment>(?<![^\s])#[^\n]*)|(?P<stop>&&|\|\||[;|&\n`()]|\$\(|(?<!\$)\{(?=\s))"
     rb"|(?P<word>(?:\$\((?:[^()\n]|\([^()\n]*+\))*+\)"
     rb"|\$?\"(?:(?:\\.|\$\((?:[^()]|\([^()]*+\)){0,1000}+\)|[^\"\\])*+\"|(?:\\.|[^\"\\])*+\")|'[^']*+'|\$\{[^{}\n]*+\}"
     rb"|\$\{\{(?:[^$]|\$(?!\{\{))*?\}\}|\$\([\w.]+\)|\\.|[^\s;|&`()\"'\\{}]|[{}](?=\S))+)", re.S
 )  # fmt: skip
+# A word that runs the script after it: `python3.11`, `/bin/sh`, `$PYTHON`
 _INTERPRETER = re.compile(
     r"(?:.*/)?(?:python[\d.]*w?|pypy[\d.]*|bash|sh|zsh|dash|ksh|node|nodejs|ruby|perl|Rscript|julia|php|lua|pwsh"
     r"|powershell|tsx|ts-node|deno|bun|torchrun)(?:\.exe)?\Z"
@@ -34,6 +36,7 @@ _BEFORE = frozenset(
      "call", "COMMAND")
 )  # fmt: skip
 _TAKES = frozenset(("timeout", "conda", "mamba", "micromamba"))
+# What may follow `python -m`
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|[A-Za-z_]\w*\Z")
 _SCRIPT = re.compile(r"\.(?:py|sh|bash|zsh|ksh|pl|rb|js|mjs|cjs|ts|mts|ps1|bat|cmd|R|jl|lua|php|bats|tcl|awk|exp)\Z")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -44,20 +47,26 @@ WORDS = (b".py", b".sh", b".js", b".pl", b".rb", b".ts", b".bat", b".ps1", b"pyt
 _KEYS = frozenset(("run", "script", "before_script", "after_script", "command", "entry", "commands", "cmd", "args",
                    "commands_pre", "commands_post", "test-command", "before-all", "before-build"))  # fmt: skip
 _SCRIPTS = frozenset(("scripts", "tasks"))
+# An instruction of a Dockerfile that runs a command
 _INSTRUCTION = re.compile(rb"^[ \t]*(?:RUN|CMD|ENTRYPOINT)\b[ \t]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M | re.I)
 _OPTIONS = re.compile(rb"(?:--\S+\s+)+")
+# A line of a Make recipe, without the signs that change how it is run
 _RECIPE = re.compile(rb"(?<!\\\n)^\t[ \t]*[@+-]*(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)", re.M)
 _SHELL = re.compile(rb"\$\(shell\s++((?:[^()]|\([^()]*+\))*+)\)")
+# A command of CMake's `add_custom_command` and the like, up to the next keyword
 _CMAKE = re.compile(
     rb"\bCOMMAND\s++(?P<rest>(?:[^()#]|\([^()]*+\))*?)"
     rb"(?=\b(?:COMMAND|WORKING_DIRECTORY|DEPENDS|(?:OUTPUT|ERROR|RESULT)_\w+|COMMENT|VERBATIM|BYPRODUCTS|ARGS)\b|\))"
 )
+# A Python call that starts a program: `subprocess.run([`
 _STARTED = re.compile(
     rb"(?P<verb>check_call|check_output|Popen|call|run|run_command|check_run|system)\s*\(\s*(?P<open>\[)?"
 )
+# One item of a list of arguments: a string, or a name such as `sys.executable`
 _LITERAL = re.compile(
     rb"\s*(?:[rbuf]*(?P<quote>[\"'])(?P<text>(?:[^\"'\\\n]|\\.)*)(?P=quote)|(?P<name>[\w.]+))\s*(?P<end>[,\])]|\Z)"
 )
+# What changes the folder that a command runs in
 _MOVES = re.compile(rb"(?:^|[\s;&|(])(?:cd|pushd)\s|working-directory|WORKING_DIRECTORY|\bcwd\s*=")
 _CONTEXT_BYTES = 1500  # bytes before a command in which a change of folder is searched
 _TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')

@@ -178,9 +178,11 @@ _MODIFIER = re.compile(
     r"_Thread_local|__thread|__inline__|__inline|__forceinline__|__forceinline|__noinline__|_Noreturn|"
     r"__global__|__device__|__host__|__constant__|__shared__|__managed__)\b"
 )
+# Modifiers behind the parameters of a function
 _TAIL = re.compile(
     r"\b(?:const|volatile|override|final|noexcept)\b|=\s*(?:0|default|delete)|&&?(?=\s*(?:const|noexcept|override|final|=|\{|$))"
 )
+# What is left out of the type that a declaration states
 _NOISE = re.compile(
     r"\b(?:typedef|extern\s*\"C(?:\+\+)?\"|__attribute__\s*\(\(.*?\)\)|__extension__|__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\))|\[\[.*?\]\]"
 )

@@ -15,6 +15,7 @@ from concordance.base.model import Kind, Parameter
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import OffsetRanges
 
+# A macro with parameters, and its body
 _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\(([^)\n]*)\)((?:[^\n\\]|\\\r?\n|\\.)*)", re.S)
 _WITH_PARAMETERS = re.compile(rb"define[ \t]+[A-Za-z_]\w*\(")  # few files have one, and it is found fast
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)

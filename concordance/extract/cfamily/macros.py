@@ -79,9 +79,11 @@ Macros = dict[bytes, str]
 # arguments.
 MacroDefinitions = tuple[tuple[bytes, str], ...]
 
+# `#define NAME(parameters) body`, with the lines that a backslash joins to it
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)(\((?:[^)\n\\]|\\\r?\n)*\))?([^\n\\]*(?:\\\r?\n?[^\n\\]*)*)")
 _COMMENT = re.compile(rb"/\*.*?\*/|//.*", re.S)
 _NESTED = rb"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+# One word or call of a body that consists of attributes only: it can be blanked
 _ATTRIBUTES = re.compile(
     rb"(?:__attribute__|__attribute|__declspec|_Pragma|__pragma|alignas|_Alignas|__launch_bounds__|__align__|__asm__|"
     rb"noexcept|explicit|requires|throw|__nonnull|__cluster_dims__|__maxnreg__)\s*" + _NESTED + rb"|"
@@ -97,6 +99,7 @@ _TYPE_BODY = re.compile(rb"(?:const\s+)?(?:struct|union|enum|class)\s+[\w#\s]+\*
 _CALLED = re.compile(rb"([A-Za-z_]\w*)\s*" + _NESTED)
 _QUOTING = re.compile(rb"(?<!#)#\s*__VA_ARGS__")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+# A body that opens a namespace or a block of C linkage
 _OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?\s*\{|extern\s+\"C(?:\+\+)?\"\s*\{")
 _AROUND_OPENING = re.compile(rb"[A-Z][A-Z0-9_]*")  # of other macros: those that suppress warnings
 _CLOSING = re.compile(rb"(?:[A-Z][A-Z0-9_]*+\s++)*+[}\s;]++(?:\s*+[A-Z][A-Z0-9_]*+)*+")

@@ -18,20 +18,26 @@ from concordance.extract.reading.trees import one_line
 
 _TOKEN = re.compile(rb"[A-Za-z_]\w*|\"+|[0-9][\w.]*|->|::|[^\s\w]")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
+# `@interface Name (Category) : Base <Protocol>`
 _HEAD = re.compile(
     rb"@(interface|implementation|protocol)\s+([A-Za-z_]\w*)\s*(?:\(\s*(\w*)\s*\))?\s*(?::\s*([A-Za-z_]\w*))?\s*(<[^>{};]*>)?"
 )
 _METHOD = re.compile(rb"^[ \t]*([-+])[ \t]*(?=[(A-Za-z_])", re.M)
+# One part of a method's selector, with type and name of its parameter: `with:(int)count`
 _PART = re.compile(
     rb"([A-Za-z_]\w*)?\s*:\s*(?:\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\))?\s*(?:__unused\s+)?([A-Za-z_]\w*)"
 )
+# The type that a method returns, in parentheses
 _RETURNS = re.compile(rb"\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 _PROPERTY = re.compile(rb"@property\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?([^;]*);")
 _FORWARD = re.compile(rb"@(class|protocol)\s+([\w\s,]+);")
+# Words after `@` that are blanked for the C++ parser, with what belongs to them
 _LINE_WORDS = re.compile(
     rb"@(?:end|optional|required|public|private|protected|package|autoreleasepool|finally)\b|@(?:synthesize|dynamic|import|compatibility_alias)\b[^;]*;?"
 )
+# `@selector(…)` and similar, and empty literals
 _VALUES = re.compile(rb"@(?:selector|encode|protocol|available)\s*\(((?:[^()]|\([^()]*\))*)\)|@(?:\[\s*\]|\{\s*\})")
+# Qualifiers and macros that a C++ parser does not know
 _QUALIFIERS = re.compile(
     rb"\b(?:__weak|__strong|__block|__bridge(?:_transfer|_retained)?|__unsafe_unretained|__autoreleasing|__kindof|_Nullable|"
     rb"_Nonnull|__nullable|__nonnull|_Null_unspecified|IBOutlet|IBAction|NS_ASSUME_NONNULL_(?:BEGIN|END)|"

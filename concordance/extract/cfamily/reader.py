@@ -27,6 +27,7 @@ from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft
 from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
 
+# A test of googletest: `TEST_F(Suite, Name)`
 _TEST = re.compile(
     rb"^[ \t]*(?:TYPED_)?TEST(?P<fixture>_F|_P)?[ \t]*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)", re.M
 )
@@ -258,6 +259,7 @@ _TELLING = (
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _DEFINE = re.compile(rb"[ \t]*([A-Za-z_]\w*)(\([^)]*\))?")
 _INCLUDE = re.compile(rb"[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\"|([A-Za-z_]\w*))")
+# Tokens of an argument in which only names are of interest, the only group
 _INSIDE_QUOTES = re.compile(
     rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/|[0-9][\w.]*|([A-Za-z_]\w*)", re.S
 )

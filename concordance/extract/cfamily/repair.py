@@ -26,35 +26,78 @@ from concordance.extract.reading import trees
 Edit = tuple[int, int, bytes]  # start, end, replacement
 _CONTEXT_BYTES = 2000  # bytes around an error in which to look for its cause
 _BRACKET_PAIRS = re.compile(rb"[{}()]")
+# Words that may be macros: `API`, `MY_HEAD`, `__declspec`
 _CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
+# A macro that gives a type: `PyObject(x) *f`
 _TYPE_CALL = re.compile(rb"\b[A-Za-z_]\w*[A-Z]\w*\s*(\([^()]*\))(?=\s*[*\w])")
+# An argument that is a built-in type: `va_arg(list, unsigned int)`
 _TYPE_ARGUMENT = re.compile(
     rb"[(,]\s*((?:(?:unsigned|signed|long|short|const|volatile|int|char|void|float|double|bool|_Bool|u?int\d+_t|size_t)\b\s*)+\**)"
     rb"(?=\s*[,)])"
 )
 _EXPLAINED = frozenset((b"NULL", b"TRUE", b"FALSE", b"EOF", b"FILE", b"BOOL", b"DWORD", b"HANDLE"))
+# What the grammar does not know, or knows only in simpler places. Blanking it costs no name.
 _GAPS = re.compile(
-    rb"\bextern\s+(?=template\b)|\$\{[^}\n]*\}|\$\w+|__attribute__\s*(?=\(\()|__declspec\s*(?=\()|_Pragma\s*(?=\()|__pragma\s*(?=\()|"
-    rb"__extension__|__restrict(?:__)?\b|\b_Nullable\b|\b_Nonnull\b|\[\[[^\]]*\]\]|=\s*(?:delete|default)\b(?=\s*;)|"
-    rb"(?<=[\w>&*])\s*\.\.\.(?=\s*[),>])|(?<=operator\(\))\s*<[^;{}()]*>|(?<=->)\s*template\b|(?<=\.)\s*template\b|(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])|\balignas\s*(?=\()|"
-    rb"\b(?:__)?(?:stdcall|cdecl|fastcall|vectorcall)\b|\bco_(?:await|yield)\b|\btypename\b|"
-    rb"[*&]\s*=\s*(?:nullptr|0|NULL)(?=\s*[,>)])|(?<=[.>])~|->(?=\*)|\.(?=\*)|\bdecltype(?=\s*\([^()]*\)\s*\{)|"
-    rb"(?:\w+(?:<[^<>]*>)?::)+(?=\s*\*)|(?<=\bif)\s+[A-Z_]\w+\s*(?=\()|\b_*asm\s*\{[^}]*\}|"
-    rb"(?<=\))\s*(?:const|noexcept|volatile|&&?)+(?=\s*[>,)])|"
-    rb"(?<=[,(])\s*(?:struct|union|enum)(?=\s+\w+\s*\**\s*[,)])|"
-    rb"(?<=\w)\s*\.\.\.\s*[\w']+(?=\s*:)|\s\.\.\.[^\],;]*(?=\])|(?<=enum)\s*:\s*[\w:]+(?=\s*\{)|"
-    rb"\b\w+\s*:\s*\d+\s*;|__(?:volatile|signed|const)(?:__)?\b|"
-    rb"\brequires\s*(?=\()|\bnoexcept\s*(?=\()|\bexport\b|@\w+@"
+    b"|".join(
+        (
+            rb"\bextern\s+(?=template\b)",  # an explicit instantiation
+            rb"\$\{[^}\n]*\}",  # a placeholder of a template, as the next and the last
+            rb"\$\w+",
+            rb"__attribute__\s*(?=\(\()",  # attributes, of which the arguments stay as parentheses
+            rb"__declspec\s*(?=\()",
+            rb"_Pragma\s*(?=\()",
+            rb"__pragma\s*(?=\()",
+            rb"__extension__",  # qualifiers
+            rb"__restrict(?:__)?\b",
+            rb"\b_Nullable\b",
+            rb"\b_Nonnull\b",
+            rb"\[\[[^\]]*\]\]",  # `[[nodiscard]]`
+            rb"=\s*(?:delete|default)\b(?=\s*;)",  # `= delete;`
+            rb"(?<=[\w>&*])\s*\.\.\.(?=\s*[),>])",  # a parameter pack: `Args...`
+            rb"(?<=operator\(\))\s*<[^;{}()]*>",  # `operator()<int>`
+            rb"(?<=->)\s*template\b",  # `a->template f<int>()`
+            rb"(?<=\.)\s*template\b",
+            rb"(?<=\])\s*(?:__(?:host|device)__\s*)+(?=[({])",  # a lambda of CUDA: `[=] __device__ (int i)`
+            rb"\balignas\s*(?=\()",
+            rb"\b(?:__)?(?:stdcall|cdecl|fastcall|vectorcall)\b",  # calling conventions
+            rb"\bco_(?:await|yield)\b",
+            rb"\btypename\b",
+            rb"[*&]\s*=\s*(?:nullptr|0|NULL)(?=\s*[,>)])",  # a default of a parameter without a name: `T* = nullptr`
+            rb"(?<=[.>])~",  # a destructor that is called: `p->~T()`
+            rb"->(?=\*)",  # pointers to members: `p->*f`
+            rb"\.(?=\*)",
+            rb"\bdecltype(?=\s*\([^()]*\)\s*\{)",  # `decltype(x){}`
+            rb"(?:\w+(?:<[^<>]*>)?::)+(?=\s*\*)",  # the class of a pointer to a member: `int A<B>::* p`
+            rb"(?<=\bif)\s+[A-Z_]\w+\s*(?=\()",  # a macro in a condition: `if CONSTEXPR (x)`
+            rb"\b_*asm\s*\{[^}]*\}",  # a block of assembly
+            rb"(?<=\))\s*(?:const|noexcept|volatile|&&?)+(?=\s*[>,)])",  # the type of a method: `void() const`
+            rb"(?<=[,(])\s*(?:struct|union|enum)(?=\s+\w+\s*\**\s*[,)])",  # `struct node *` as an argument
+            rb"(?<=\w)\s*\.\.\.\s*[\w']+(?=\s*:)",  # a range of cases: `case 1 ... 5:`
+            rb"\s\.\.\.[^\],;]*(?=\])",  # a range of indices: `[0 ... 9] = x`
+            rb"(?<=enum)\s*:\s*[\w:]+(?=\s*\{)",  # the type behind an unnamed enum: `enum : int {`
+            rb"\b\w+\s*:\s*\d+\s*;",  # a bit field: `flag : 1;`
+            rb"__(?:volatile|signed|const)(?:__)?\b",
+            rb"\brequires\s*(?=\()",
+            rb"\bnoexcept\s*(?=\()",
+            rb"\bexport\b",
+            rb"@\w+@",  # a placeholder of CMake
+        )
+    )
 )
+# Type words in the arguments of a call, and pointers that end one: `alloc(struct node *, int)`
 _TYPES = re.compile(
     rb"\b(?:const|unsigned|signed|struct|enum|union|class|volatile)\b(?=\s+\w)|"
     rb"\b(int|char|float|double|bool|long|short|void|size_t|u?int(?:8|16|32|64)_t|unsigned|auto)\b|[*&]+(?=\s*[,)])"
 )
+# An operator that is called by its name: `a.operator+(b)`
 _NAMED_OPERATOR = re.compile(rb"(?:(?<=[.>;{}\s(])|(?<=return ))operator\s*(\[\]|\(\)|[-+*/=<>!&|]+)(?=\s*\()")
 _ATOMIC = re.compile(rb"\b(_Atomic\s*\()[^()]*\)")
+# A macro in the place of `struct`: `PACKED_STRUCT(x) name {`
 _STRUCT_MACRO = re.compile(rb"\b[A-Z_]*(?:STRUCT|CLASS)[A-Z_]*\([^()]*\)(?=\s+\w+\s+\w*\s*\{)")
+# A call that may have types or statements as arguments: `FOR_EACH(`, `va_arg(`
 _MACRO_CALL = re.compile(rb"\b([A-Z_][A-Z0-9_]{2,}|[A-Z]\w*_[A-Z0-9_]+|va_arg|offsetof|__builtin_\w+)\s*\(")
+# Braces as a default value or an argument: `f(int a = {})`
 _DEFAULT_BRACES = re.compile(rb"(=\s*|,\s*|\(\s*)\{([^{}]*)\}(?=\s*[,)])")
 
 

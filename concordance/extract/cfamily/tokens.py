@@ -27,8 +27,10 @@ _TOKEN = re.compile(
     re.S,
 )
 _MACRO = re.compile(rb"#\s*define\s+(\w+)\(([^()]*)\)(.*)", re.S)
+# A macro that is a row of a table: `#define ROW {"name", …`
 _ROWS = re.compile(rb"#\s*define\s+(\w+)\s+((?:\\\s)*\{\s*(?:\\\s)*(?:\(char\s*\*\)\s*)?\".*)", re.S)
 _UNDEFINED = re.compile(rb"#\s*undef\s+(\w+)")
+# A parameter that a macro turns into a string: `#name`
 _TEXT = re.compile(rb"(?<!#)#\s*([A-Za-z_]\w*)")
 _MARK = "__text_of__"  # prefix of a parameter's name that marks it as stringised
 _LONGEST_EXPANSION = 4000  # most bytes of a macro that is expanded

@@ -26,6 +26,7 @@ _TOOL_LINE = re.compile(  # instructions to tools, and lists of owners
     r"bats \w+=|globals? \w+(?:,|$)|\$[a-z]\w++(?:: [^$]*+)?\$\s*$)",
     re.I,
 )
+# A line of code that was commented out
 _CODE_LINE = re.compile(
     r"(?:import|from) [\w.]+(?: import\b|;?$)|(?:def|class|fn|func|var|let|const|return|if|for|while)\b.*[({:;=]$|"
     r".*[;{}]$|[\w.\[\]]+ ?[-+*/|&]?= ?\S+$"
@@ -40,11 +41,13 @@ _SECTION = re.compile(  # the title of a part of a file
     r"operators|internals|prototypes|data|implementations?|api|fields|members)\W*",
     re.I,
 )
+# The beginning of a remark that does not describe the definition below it
 _ASIDE = re.compile(
     r"(?:NB|N\.B\.|[Nn][Oo][Tt][Ee]s?|W[Aa][Rr][Nn][Ii][Nn][Gg]|IMPORTANT|TODO|FIXME|XXX|HACK|See|Must)\b"
 )
 _DISABLED_CODE = re.compile(r"#\s*(?:include|import|define|undef|if|ifn?def|pragma)\b|using [\w:]+;|[\w.:]+\([^()]*\);")
 _SHELL_SETTING = re.compile(r"(?:stop|exit|fail|abort|echo|print|show|enable|strict|be|turn)\b", re.I)
+# The beginning of a comment that is about the whole file: `This module …`
 _OF_FILE = re.compile(
     r"(?:this|the|an?) (?:\w+ ){0,2}(?:file|module|script|header|package|folder|workflow|template|program|library)\b",
     re.I,

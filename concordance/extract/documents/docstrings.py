@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 _PREFIX = re.compile(r"\s*([A-Za-z]{0,2})('''|\"\"\"|'|\")")
+# An escape sequence in a Python string
 _ESCAPE = re.compile(
     r"\\(?:(\n)|([\\'\"abfnrtv])|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{([^}\n]{1,100})\})"
 )
@@ -23,6 +24,7 @@ UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
 _FENCES = ("```", "~~~")
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _BRIEF = re.compile(r"[@\\](?:brief|short|summary|desc|description|details?)\b:?\s*", re.I)
+# The beginning of a line that is a field or a directive, not prose
 _NO_PROSE = re.compile(
     r"[@\\](?!(?:c|p|a|e|b|em|ref|link|code)\b)\w|:(?:param|type|returns?|rtype|raises?|arg|ivar|var)\b|\.\.\s|>>>|```|"
     r"(?:args|arguments|parameters|returns?|raises|yields|attributes|examples?|keyword arg\w*)\s*:{1,2}\s*$",

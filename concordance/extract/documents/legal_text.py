@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 _BLANK = re.compile(r"\n[ \t]*\n")
+# Words that any copyright notice or licence has, and some other comments
 _RIGHTS = re.compile(
     r"copyright|\(c\)\s*\d{4}|©|licen[cs]ed? |spdx-|all rights reserved|redistribution and use|permission is hereby|"
     r"without warranty|see the license|license file|public domain|"
@@ -21,6 +22,7 @@ _RIGHTS_WORDS = (
 )  # fmt: skip
 _MENTIONS_RIGHTS = re.compile(r"licen[cs]|copyright|warrant", re.I)
 _LOWER_WORD = re.compile(r"(?<![\w@./<-])[a-z][a-z']+(?![\w@]|[./]\w)")
+# The beginning of a line that is a notice by itself
 _LEGAL_LINE = re.compile(
     r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|"
     r"(?:licen[cs]e|copying|authors?)\s*:|"
@@ -28,6 +30,7 @@ _LEGAL_LINE = re.compile(
     r"(?:modifications?|portions)(?: of this (?:file|code|software))? (?:copyright|are)|see (?:the )?licen[cs]e)",
     re.I,
 )
+# Phrases that only occur in notices and licences
 _LEGAL = re.compile(
     r"copyright\s+(?:\(c\)|©|\d{4}|holder|owner|notice)|\(c\)\s*\d{4}|©\s*\d{4}|all rights reserved|licen[cs]ed under|"
     r"permission is hereby|permission to use|redistributions? (?:and|of|in)|without (?:any )?warrant|"
@@ -40,6 +43,7 @@ _LEGAL = re.compile(
     r"used freely for any purpose|derived versions of this",
     re.I,
 )
+# The beginning of a line that continues the sentence above it
 _CONTINUES = re.compile(r"\W*(?:and|at|by|for|from|in|of|on|or|the|to|under|which|with)\b")
 
 _LEGAL_WORDS = (

@@ -44,6 +44,7 @@ LANGUAGE = Language(
     environment_marks=(b"ENV{",),
 )
 
+# A token of CMake: a comment, a bracket argument, a quoted or a plain one, a parenthesis
 _TOKEN = re.compile(
     rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\r\n]*)"
     rb"|(?P<bracket>\[(?P<b>=*)\[.*?(?:\](?P=b)\]|\Z))"

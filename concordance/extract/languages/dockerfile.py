@@ -34,6 +34,7 @@ _INSTRUCTION = re.compile(rb"[ \t]*([A-Za-z]+)(?=\s|\Z)")
 _HEREDOC = re.compile(rb"(?<!<)<<-?([\"']?)([A-Za-z_][\w.]*)\1")
 _DIRECTIVE = re.compile(rb"#[ \t]*(?:syntax|escape|check)[ \t]*=", re.I)
 _FROM = re.compile(rb"\s+(?:--\S+\s+)*([^\s#][^\s]*)(?:\s+[aA][sS]\s+(\S+))?")
+# One `NAME=value` of `ENV`, `ARG` or `LABEL`
 _PAIR = re.compile(rb"\s+((?:\"[^\"]*\"|[\w.${}/-])+)(?:=((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|[^\s\"'\\])*))?", re.S)
 _SPACED = re.compile(rb"\s+([\w.-]+)[ \t]+(\S[^\r\n]*)")
 _USE = re.compile(rb"(?<!\\)\$(?:\{([A-Za-z_]\w*)|([A-Za-z_]\w*))")

@@ -38,6 +38,7 @@ _ENDEF = re.compile(rb"\s*endef\b")
 _NESTED = re.compile(rb"\s*define\b")
 _CONDITION = re.compile(rb"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b(.*)", re.S)
 _INCLUDE = re.compile(rb"\s*(-include|sinclude|include)\s")
+# A variable that is assigned: `export NAME := value`
 _ASSIGN = re.compile(
     rb"\s*((?:(?:export|override|private|unexport)\s+)*)([^\s:=#+?!]+(?:[+?!][^\s:=#+?!]+)*)\s*(:{0,3}=|\+=|\?=|!=)"
 )

@@ -27,6 +27,7 @@ LANGUAGE = Language(
     doc_markup=DocMarkup.COMMANDS,
 )
 
+# A token of Protocol Buffers
 _TOKEN = re.compile(
     rb"(?P<comment>//[^\r\n]*|/\*.*?(?:\*/|\Z))"
     rb"|(?P<text>\"(?:[^\"\\\r\n]|\\.)*\"?|'(?:[^'\\\r\n]|\\.)*'?)"

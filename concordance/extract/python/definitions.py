@@ -29,6 +29,7 @@ _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
 _PROPERTY = re.compile(r"property$|\.(?:setter|getter|deleter)$")
 _CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
 _OPENING = re.compile(rb"[(\s]*[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')(?:\s|\\\r?\n)*")
+# A value that is a type, so that the name is an alias: `Union[…]`, `Callable[…]`
 _TYPING = re.compile(
     r"(?:typing\.|t\.|te\.|typing_extensions\.)?(?:Union|Optional|Callable|Dict|List|Tuple|Type|Literal|Annotated|Set|"
     r"FrozenSet|Sequence|Mapping|Iterable|Iterator|Any)\b(?:\[|$)|(?:typing\.|t\.)?(?:TypeVar|ParamSpec|TypeVarTuple|NewType)\("

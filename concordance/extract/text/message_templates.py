@@ -14,6 +14,7 @@ from itertools import islice
 PLACEHOLDER = "…"
 LONGEST = 400
 _FARTHEST = 300  # tokens of a call that are read
+# A token of any language that assembles messages: C++, Rust, Go, JavaScript, Java, Python
 _TOKEN = re.compile(
     rb"(?P<raw>R\"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)\"|r#*\".*?\"#*(?!\w))"
     rb"|(?P<text>(?:u8|[LuU@b$])?\"(?:[^\"\\]|\\.)*\")"
@@ -28,7 +29,9 @@ _MAKERS = frozenset(
     b"str string format to_string StrCat strcat concat Format sprintf Sprintf f _ N_ gettext tr cat join make_string "
     b"StringPrintf stringPrintf absl std fmt c10 at torch String format_args concat_string PyUnicode_FromFormat".split()
 )
+# A placeholder of `printf`: `%5.2lf`
 _PRINTED = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[zjtL])?[diouxXeEfFgGaAcspvwqTtUrR](?![a-z])")
+# A named placeholder of Python: `%(name)s`
 _NAMED = re.compile(r"%\(\w+\)[#0 +-]*\d*(?:\.\d+)?[a-zA-Z]")
 _BRACED = re.compile(r"\$?\{[^{}\s]*(?:\{[^{}]*\}[^{}]*)*\}|\$\{[^{}]*\}")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{1,3}|\r?\n|.)", re.S)

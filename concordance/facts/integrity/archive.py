@@ -27,6 +27,7 @@ from concordance.facts.read import Facts
 MAGIC = b"concord pack 1\n"
 _HEADER = struct.Struct("<I")
 _RECORD = struct.Struct("<HQ")  # sizes of a name and of the bytes
+# The path of a file that a store may contain
 _STORE_FILE = re.compile(
     r"(?:index\.db|pages-[0-9a-f]{12}\.db)(?:\.sums)?|text/(?:[a-z]{1,20}/){0,2}[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}"
 )

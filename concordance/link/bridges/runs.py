@@ -16,6 +16,7 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.paths.tree import enclosing_folders, join_path
 
 _VARIABLE = re.compile(r".*(?:\$\{\{.*?\}\}|\$\{[^{}]*\}|\$\([^)]*\)+|\$\w+|%\w+%|\{[\w.]*\})[/\\]?", re.S)
+# Words of a path that say that it is relative to the script itself
 _AT_FILE = re.compile(
     r"dirname|BASH_SOURCE|\$0|CMAKE_CURRENT_(?:SOURCE|LIST)_DIR|SCRIPT_?(?:DIR|PATH|PARENT)|%~dp0|\bDIR\b|here", re.I
 )

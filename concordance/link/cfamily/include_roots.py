@@ -19,10 +19,12 @@ _WORD = re.compile(r'"([^"]*)"|([^\s"]+)')
 _KEYWORDS = frozenset(("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "APPEND", "PREPEND", "CACHE"))
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$\((\w+)\)|\$<(?:BUILD_INTERFACE|INSTALL_INTERFACE):([^<>]*)>")
 _FLAG = re.compile(r"""-(?:I|isystem|iquote|idirafter)[ \t]*+(?:=[ \t]*+)?"?([^\s"',;)]+(?:\)[^\s"',;)]*)*)""")
+# An attribute of a Bazel rule that names include folders
 _BAZEL = re.compile(r"\b(?:includes|strip_include_prefix|include_prefix|header_path_prefix|public_include_directories|"
                     r"include_directories|include_dirs)\s*+=\s*+(\[[^\[\]]*\]|\"[^\"\n]*\")")  # fmt: skip
 _TEXT = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
 _MESON = re.compile(r"\binclude_directories\s*\(([^()]*)\)")
+# Include folders in a `setup.py`: `include_dirs=[…]`
 _PYTHON = re.compile(r"\binclude_dirs\s*+(?:=|\+=|\.append\(|\.extend\()\s*+(\[[^\[\]]*\]|[\"'][^\"'\n]*[\"'])")
 _HERE = frozenset(
     ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR", "src", "srcdir", "CURDIR", "SRCDIR", "abs_srcdir", "PWD")

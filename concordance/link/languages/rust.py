@@ -23,7 +23,9 @@ from concordance.link.world import LinkWorld
 
 STANDARD = frozenset(("std", "core", "alloc", "proc_macro", "test"))
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
+# A file that is a crate of its own: a test, an example, a benchmark, a program or `build.rs`
 _STANDALONE = re.compile(r"(?:(?:tests|examples|benches|src/bin)/(?:[^/]+\.rs|[^/]+/main\.rs)|build\.rs)$")
+# A module with its file: `#[path = "file.rs"] mod name;`
 _PATH = r'#\[path\s*=\s*"([^"]+)"\s*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+%s\s*;'
 LANGUAGES = ("rust",)
 _TARGET = re.compile(r"^((?:.*?/)?(?:src|tests|examples|benches)/).*$")  # the folder of a library, a program or tests

@@ -31,6 +31,7 @@ from concordance.link.python.project_settings import Project, normalise_distribu
 
 _TEMPLATES = (".in", ".template", ".tmpl", ".j2", ".jinja", ".jinja2", ".mako", ".src", ".tpl")
 _MODULE_EXTENSIONS = (".pyx", ".pyi", ".py")
+# A compiled module that a build file names: `extension_module('name'`, `pybind11_add_module(name`
 _EXTENSION = re.compile(
     r"\bextension_module\s*\(\s*'([\w.]+)'|\b(?:pybind11_add_module|nanobind_add_module|python_add_module|"
     r"Python3?_add_library)\s*\(\s*([\w.]+)",

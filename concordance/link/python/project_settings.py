@@ -19,6 +19,7 @@ from typing import Any
 from concordance.link.paths.tree import Tree, join_path
 
 _SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini", "mypy.ini")
+# A requirement, up to its name: `name[extra]>=1.0`
 _REQUIREMENT = re.compile(
     r"[ \t]*+([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?+)[ \t]*+(?:\[[^\]]*+\][ \t]*+)?(?:[<>=!~;@(#,].*)?$"
 )
