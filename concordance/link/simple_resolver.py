@@ -26,6 +26,12 @@ _MAX_ANCESTORS = 24  # ancestors of a class that are searched
 _PLACE, _TYPE, _EXPORTED, _BASES, _CALLED, _IMPORTED = range(6)
 _Question = tuple[int, LoadedFlow, Any]
 _FOLLOWED_OPS = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
+# Files of Go that are compiled only for some systems or processors: of a name that several define, readers mostly want
+# that of Linux on the most common processor.
+_ELSEWHERE = re.compile(
+    r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|netbsd|openbsd|plan9|solaris|wasip1|windows|386|arm|"
+    r"arm64|loong64|mips\w*|ppc\w*|riscv64|s390x|wasm)(?:_amd64)?(?:_test)?\.go\Z"
+)
 _PARTS = re.compile(r"[/.:]+")
 _NAMED_TYPES = TYPE_KINDS | {Kind.TYPE}  # in Go, any named type has methods
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
@@ -452,6 +458,7 @@ class SimpleResolver(LanguageLinker):
         files = self._packages.get(self._package(folder), ()) if self._package is not None else ()
         rest = [number for number in files if number != file.number]
         here = [number for number in rest if self.world.files[number].path.rpartition("/")[0] == folder]
+        here.sort(key=lambda number: _ELSEWHERE.search(self.world.files[number].path) is not None)
         return [file.number, *here, *(number for number in rest if number not in set(here))]
 
     def _member_of(self, place: Place, name: str, kinds: frozenset[Kind] = frozenset()) -> Place | None:

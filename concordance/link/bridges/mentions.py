@@ -26,6 +26,7 @@ _NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
 _HOSTED = re.compile(r"//[^/]+(?:/[^/]+){3,}/")  # where hosts serve files: host, owner, repository, branch
 _ADDRESS = "the end of a web address"  # perhaps of another repository
 _LISTS_OF_ALL = ".egg-info/SOURCES.txt"  # of a packaged repository
+_PAGE, _PAGE_SOURCES = ".html", (".md", ".rst", ".adoc", ".xml", ".txt")  # a link to `guide.html`, made of `guide.md`
 _SITE_SETTINGS = ("mkdocs.yml", "mkdocs.yaml")  # list the pages of a folder beside them
 _LISTED = "listed"  # one of the arguments of a command, without an extension
 _PATTERN, _MATCHED = "pattern", "a pattern of paths"
@@ -106,6 +107,11 @@ class _FilesByEnd:
             there = join_path(base, word.lstrip("/"))
             if there is not None and there in self._paths:
                 return [there], "path"
+        if word.endswith(_PAGE) and how == "path":
+            page = join_path(folder, word.removesuffix(_PAGE))
+            made = [f"{page}{ending}" for ending in _PAGE_SOURCES if f"{page}{ending}" in self._paths]
+            if len(made) == 1:
+                return made, "the page that is made of it"
         word = word.lstrip("./")
         if how == "stem":
             name = word.rpartition("/")[2]

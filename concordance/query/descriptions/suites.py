@@ -19,6 +19,7 @@ from concordance.query.index.repository import Index
 from concordance.query.search.related_files import stem_of
 
 _SUITE_PATTERN = "Test suite"  # the pattern that marks `describe("title", …)`
+_RUNNERS = frozenset(("node:test", "test", "ava", "vitest", "@jest/globals", "bun:test", "tap", "uvu", "mocha"))
 _MAX_TITLES = 3
 _SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
 _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
@@ -33,7 +34,10 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
     verb = " of " if is_named else " that uses " if 1 in (number, len(titles)) else " that use "
     tested: list[Piece] = [verb, Ref(To.FILE, about)] if about else []
     if not number:
-        return [f"test suite{'s' if len(titles) > 1 else ''} ", *_quoted_titles(titles), *tested] if titles else []
+        if titles:
+            return [f"test suite{'s' if len(titles) > 1 else ''} ", *_quoted_titles(titles), *tested]
+        is_run = any(row.module in _RUNNERS for row in facts.imports)  # its tests are in no suite
+        return ["tests", *tested] if is_run and tested else []
     names, inside = _suites(index, file.path, facts)
     pieces: list[Piece] = [count_noun(number, "test")]
     of_classes = bool(names) and inside == number and not is_named

@@ -238,7 +238,7 @@ def list_by_file(index: Index, ids: Iterable[int]) -> Items:
 
 
 def _user_link(index: Index, identity: int) -> Piece:
-    return ref_of(index, identity) if index.key_of(identity) else "code outside of functions"
+    return ref_of(index, identity) if index.key_of(identity) else "code outside of named functions"
 
 
 def class_tree(

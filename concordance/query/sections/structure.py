@@ -455,7 +455,7 @@ class Structure:
         return [use for use in users if use.id not in declared or _NUMBER.sub("", index.key_of(use.id)) not in defined]
 
     def _own_user(self, use: UsePair, place: int) -> Piece:
-        return "code outside of functions" if self._is_outside_functions(use) else self._named(use.id, place)
+        return "code outside of named functions" if self._is_outside_functions(use) else self._named(use.id, place)
 
     def _other_user(self, use: UsePair) -> Piece:
         """Return a link to a user, or to its file if that is code outside of functions."""

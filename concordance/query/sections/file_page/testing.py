@@ -25,7 +25,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import EXECUTABLE_KINDS, Category, Kind, Skip, Symbol, Trust
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Skip, Symbol, Trust
 from concordance.extract.registry import language_of
 from concordance.link.languages import loading_languages
 from concordance.query.answers import separator_of, split_key
@@ -353,4 +353,5 @@ def _no_examples(model: FileModel) -> str:
         return "Not searched."
     users = model.index.neighbours.users_of(model.ids.file)
     used_by = count_noun(len(users), "file that uses it", "files that use it")
-    return f"No usage example found in the {used_by}." if users else "No usage example found."
+    defines = any(symbol.kind in EXECUTABLE_KINDS | TYPE_KINDS for symbol in model.symbols)
+    return f"No usage example found in the {used_by}." if users and defines else "No usage example found."
