@@ -15,9 +15,8 @@ from concordance.base.kinds import CLOSURE, FUNCTION_KINDS, INLINE_MODULE, WHOLE
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, SymbolRelation, Trust, unpack_column
 from concordance.link.language_linker import LanguageLinker
 from concordance.link.solver import Solver
-from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
+from concordance.link.world import LinkWorld, LoadedFlow, LoadedSymbol, NameTarget
 
-Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
 PackageKey = Callable[[str], str]  # what the folders of one package have in common
 _MAX_SAME_NAME = 1000  # macros or methods of one name that are looked at
 _MAX_ANCESTORS = 24  # ancestors of a class that are searched
@@ -54,9 +53,9 @@ _WRAPS = frozenset(("lock", "try_lock", "get_mut"))  # of a `Mutex`, whose eleme
 class _ValueType(NamedTuple):
     """The class of a value."""
 
-    type: Place
+    type: LoadedSymbol
     layers: int = 0  # built-in types around it that something has to take it out of: Option, Result, Promise
-    also: tuple[Place, ...] = ()  # further types whose members it has: the other bounds of a type parameter
+    also: tuple[LoadedSymbol, ...] = ()  # further types whose members it has: the other bounds of a type parameter
 
 
 class SimpleResolver(LanguageLinker):
@@ -74,7 +73,7 @@ class SimpleResolver(LanguageLinker):
         super().__init__(world)
         self.languages, self.whole = languages, whole
         self.macros, self._modules, self._crate = macros, modules, crate
-        self._macros_by_name: dict[str, list[Place]] | None = None
+        self._macros_by_name: dict[str, list[LoadedSymbol]] | None = None
         self._package = package
         self._packages: dict[str, list[int]] = {}
         for number, row in enumerate(world.files if package is not None else ()):
@@ -104,24 +103,24 @@ class SimpleResolver(LanguageLinker):
                 op, called = file.op[file.left[use]], self._callees(file, use)
                 if len(called) > 1:
                     by = f"one of {len(called)} overloads"
-                    rows += [NameTarget(use, pair[0].id(pair[1]), Trust.UNIQUE_NAME, by) for pair in called]
+                    rows += [NameTarget(use, pair.id, Trust.UNIQUE_NAME, by) for pair in called]
                     continue
                 place = called[0] if called else None
             else:
                 place = self.place(file, use)
-            if place is None or (place[1] < 0 and self._is_whole_package(file, place)):
+            if place is None or (place.is_file and self._is_whole_package(file, place)):
                 continue
-            inside = place[0].number == file.number and op in (Op.NAME, Op.SYMBOL)
-            trust = Trust.EXACT if inside or (op == Op.MEMBER and place[1] >= 0) else Trust.VIA_IMPORT
+            inside = place.file.number == file.number and op in (Op.NAME, Op.SYMBOL)
+            trust = Trust.EXACT if inside or (op == Op.MEMBER and not place.is_file) else Trust.VIA_IMPORT
             rule = "scope" if inside else "member" if op == Op.MEMBER else "package" if op == Op.LOOKUP else "import"
-            rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
+            rows.append(NameTarget(use, place.id, trust, rule))
         return rows
 
-    def _is_whole_package(self, file: LoadedFlow, place: Place) -> bool:
+    def _is_whole_package(self, file: LoadedFlow, place: LoadedSymbol) -> bool:
         """True if a file stands for a package of several files, which is none of them, to use what is in it."""
         if self._package is None:
             return False
-        imports, path = file.flow.imports, place[0].path
+        imports, path = file.flow.imports, place.file.path
         return any(
             len(target.paths) > 1 and target.paths[0] == path and row.alias != "_"
             for row, target in zip(imports, self.world.targets(file), strict=False)
@@ -153,21 +152,21 @@ class SimpleResolver(LanguageLinker):
 
     def _find_bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
         places = [self.place(file, value) for value in file.related_expressions(symbol, SymbolRelation.BASE)]
-        return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
+        return tuple(p.id for p in places if p is not None and p != (file, symbol))
 
     # --- targets of expressions
 
-    def place(self, file: LoadedFlow, expression: int) -> Place | None:
+    def place(self, file: LoadedFlow, expression: int) -> LoadedSymbol | None:
         """Return the target of an expression."""
         op, left = file.op[expression], file.left[expression]
         if op == Op.SYMBOL:
-            return file, left
+            return LoadedSymbol(file, left)
         if op == Op.NAME:
             return self._variable(file, left)
-        place: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED_OPS else None
+        place: LoadedSymbol | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED_OPS else None
         return place
 
-    def _find_place(self, file: LoadedFlow, expression: int) -> Place | None:
+    def _find_place(self, file: LoadedFlow, expression: int) -> LoadedSymbol | None:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.LOOKUP:
             name = file.names[left]
@@ -178,33 +177,33 @@ class SimpleResolver(LanguageLinker):
             return self._member(file, left, file.names[right])
         return self._import_target(file, left)
 
-    def _callees(self, file: LoadedFlow, call: int) -> tuple[Place, ...]:
+    def _callees(self, file: LoadedFlow, call: int) -> tuple[LoadedSymbol, ...]:
         """Return what a call calls; several if its number of arguments fits several overloads."""
         return self._ask((_CALLED, file, call)) or ()
 
-    def _find_called(self, file: LoadedFlow, call: int) -> tuple[Place, ...]:
+    def _find_called(self, file: LoadedFlow, call: int) -> tuple[LoadedSymbol, ...]:
         called = file.left[call]
         if file.op[called] == Op.MEMBER:
             place = self._member(file, file.left[called], file.names[file.right[called]], is_called=True)
         else:
             place = self.place(file, called)
-        if place is None or place[1] < 0 or not place[0].flow.symbol_arity:
+        if place is None or place.is_file or not place.file.flow.symbol_arity:
             return (place,) if place is not None else ()
         other, symbol = place
         overloads = other.members[other.symbol_parent[symbol] - 1][other.symbol_name[symbol]]
         count = file.right[call] - 1
         fit = [overload for overload in overloads if other.arity[overload] & 255 <= count <= other.arity[overload] >> 8]
-        return tuple((other, one) for one in fit if other.kind(one) in FUNCTION_KINDS) or (place,)
+        return tuple(LoadedSymbol(other, one) for one in fit if other.kind(one) in FUNCTION_KINDS) or (place,)
 
-    def _variable(self, file: LoadedFlow, variable: int) -> Place | None:
+    def _variable(self, file: LoadedFlow, variable: int) -> LoadedSymbol | None:
         symbol = file.variable_symbol[variable]
         if symbol:
-            return file, symbol - 1
+            return LoadedSymbol(file, symbol - 1)
         for value in file.values[variable]:
             if file.op[value] in (Op.IMPORT, Op.PACKAGE):
                 return self._import_target(file, file.left[value])
             if file.op[value] == Op.SYMBOL:
-                return file, file.left[value]
+                return LoadedSymbol(file, file.left[value])
         return None
 
     def _files(self, file: LoadedFlow, place: int) -> list[LoadedFlow]:
@@ -213,16 +212,16 @@ class SimpleResolver(LanguageLinker):
         numbers = self.world.number
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
 
-    def _import_target(self, file: LoadedFlow, place: int) -> Place | None:
-        target: Place | None = self._ask((_IMPORTED, file, place))
+    def _import_target(self, file: LoadedFlow, place: int) -> LoadedSymbol | None:
+        target: LoadedSymbol | None = self._ask((_IMPORTED, file, place))
         return target
 
-    def _find_import_target(self, file: LoadedFlow, place: int) -> Place | None:
+    def _find_import_target(self, file: LoadedFlow, place: int) -> LoadedSymbol | None:
         row: Import = file.flow.imports[place]
         files = self._files(file, place)
         if not row.name or row.name == "*":
             whole = self._whole_module(files[0]) if files and row.form == "require" else None
-            return whole or ((files[0], -1) if files else None)
+            return whole or (LoadedSymbol(files[0], -1) if files else None)
         if self._modules is not None:
             return self._path_target(files, [*row.module.split("::"), row.name])
         owner = row.module.rpartition(".")[2]  # in Java, the class around what is imported
@@ -232,14 +231,14 @@ class SimpleResolver(LanguageLinker):
                 target = self._member_of(outer, row.name)
             if target is not None:
                 return target
-        return (self._whole_module(files[0]) or (files[0], -1)) if files and row.name == "default" else None
+        return (self._whole_module(files[0]) or LoadedSymbol(files[0], -1)) if files and row.name == "default" else None
 
-    def _whole_module(self, file: LoadedFlow) -> Place | None:
+    def _whole_module(self, file: LoadedFlow) -> LoadedSymbol | None:
         """Return what a CommonJS module is, if it is a definition: `module.exports = function …`, `… = name`."""
-        place: Place | None = self._ask((_EXPORTED, file, WHOLE_MODULE))
+        place: LoadedSymbol | None = self._ask((_EXPORTED, file, WHOLE_MODULE))
         return place
 
-    def _path_target(self, files: list[LoadedFlow], parts: list[str]) -> Place | None:
+    def _path_target(self, files: list[LoadedFlow], parts: list[str]) -> LoadedSymbol | None:
         """Return the target of a path of Rust whose first parts lead to a file; how many these are is not known."""
         for file in files:
             for start in range(len(parts)):
@@ -249,22 +248,22 @@ class SimpleResolver(LanguageLinker):
                 if place is not None:
                     return place
             if f"/{file.path}".endswith((f"/{parts[-1]}.rs", f"/{parts[-1]}/mod.rs")):
-                return file, -1  # use crate::module
+                return LoadedSymbol(file, -1)  # use crate::module
         return None
 
-    def _member_named(self, place: Place, name: str) -> Place | None:
+    def _member_named(self, place: LoadedSymbol, name: str) -> LoadedSymbol | None:
         """Return the member of this name in a module, a type or a file."""
-        if place[1] < 0:
-            return self._exported(place[0], name)
+        if place.is_file:
+            return self._exported(place.file, name)
         return self._member_of(place, name) or self._in_module(place, name)
 
-    def _exported(self, file: LoadedFlow, name: str) -> Place | None:
+    def _exported(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         """Return what a file exports under a name: its own symbol, or one that it re-exports."""
         own = self._top_level_symbol(file, name)
-        target: Place | None = own if own is not None else self._ask((_EXPORTED, file, name))
+        target: LoadedSymbol | None = own if own is not None else self._ask((_EXPORTED, file, name))
         return target
 
-    def _find_exported(self, file: LoadedFlow, name: str) -> Place | None:
+    def _find_exported(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         if name == WHOLE_MODULE:
             return self._find_whole_module(file)
         for place, row in enumerate(file.flow.imports):
@@ -277,17 +276,17 @@ class SimpleResolver(LanguageLinker):
                         return target
         return self._passed_on(file, name)
 
-    def _find_whole_module(self, file: LoadedFlow) -> Place | None:
+    def _find_whole_module(self, file: LoadedFlow) -> LoadedSymbol | None:
         word = file.name_index.get(WHOLE_MODULE)
         variable = file.variables.get((0, word)) if word is not None else None
         if variable is not None:
             places = (self.place(file, value) for value in file.values[variable])
-            return next((place for place in places if place is not None and place[1] >= 0), None)
+            return next((place for place in places if place is not None and not place.is_file), None)
         passed_on = [n for n, row in enumerate(file.flow.imports) if row.name == "*" and row.form == "export"]
         files = self._files(file, passed_on[0]) if len(passed_on) == 1 else []  # module.exports = require('./a')
         return self._whole_module(files[0]) if files and files[0].number != file.number else None
 
-    def _passed_on(self, file: LoadedFlow, name: str) -> Place | None:
+    def _passed_on(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         """Return what a file exports that it imports or calls otherwise: `import * as z …; export { z, a as b }`."""
         word = file.name_index.get(name)
         if word is None or name not in (file.flow.exports or ()) or (0, word) not in file.variables:
@@ -295,41 +294,41 @@ class SimpleResolver(LanguageLinker):
         places = (self.place(file, value) for value in file.values[file.variables[0, word]])
         return next((place for place in places if place is not None), None)
 
-    def _top_level_symbol(self, file: LoadedFlow, name: str) -> Place | None:
+    def _top_level_symbol(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         """Return the symbol of a name at the top level of a file, or directly in one of its namespaces."""
         word = file.name_index.get(name)
         if word is None:
             return None
         candidates = [s for s in file.members.get(-1, {}).get(word, ()) if file.kind(s) != Kind.METHOD]
         if candidates:
-            return file, candidates[0]
+            return LoadedSymbol(file, candidates[0])
         for symbol in (s for symbols in file.members.get(-1, {}).values() for s in symbols):
             if file.kind(symbol) == Kind.NAMESPACE and word in file.members.get(symbol, {}):
-                return file, file.members[symbol][word][0]
+                return LoadedSymbol(file, file.members[symbol][word][0])
         return None
 
-    def _macro(self, file: LoadedFlow, name: str) -> Place | None:
+    def _macro(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         """Return the macro of a name that no other has: macros are seen by the order of text, not by imports.
 
         One that is defined inside a module is not seen outside of it.
         """
         named = self._macros_named(name, file.language)
-        places = [place for place in named if place[0] is file or not place[0].symbol_parent[place[1]]]
-        seen = [place for place in places if self.macros is not None and self.macros(file.path, place[0].path)]
+        places = [place for place in named if place.file is file or not place.file.symbol_parent[place.symbol]]
+        seen = [place for place in places if self.macros is not None and self.macros(file.path, place.file.path)]
         imported = (n for n, row in enumerate(file.flow.imports) if name == (row.alias or row.name))
         crates = [other for n in imported for other in self._files(file, n)] if not seen else []
         exported = next((place for place in (self._exported_macro(crate, name) for crate in crates) if place), None)
         return seen[0] if len(seen) == 1 else exported or self._look_up_outside(file, name)
 
-    def _exported_macro(self, file: LoadedFlow, name: str) -> Place | None:
+    def _exported_macro(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         """Return the macro of a name that the crate of a file has, if it is one: exported macros are at its root."""
         if self._crate is None:
             return None
         crate = self._crate(file.path)
-        named = [place for place in self._macros_named(name, file.language) if self._crate(place[0].path) == crate]
-        return named[0] if len(named) == 1 and not named[0][0].symbol_parent[named[0][1]] else None
+        named = [place for place in self._macros_named(name, file.language) if self._crate(place.file.path) == crate]
+        return named[0] if len(named) == 1 and not named[0].file.symbol_parent[named[0].symbol] else None
 
-    def _macros_named(self, name: str, language: str) -> list[Place]:
+    def _macros_named(self, name: str, language: str) -> list[LoadedSymbol]:
         by_name = self.world.symbols_by_name
         if by_name is not None:
             return [self.world.owner(identity) for identity in by_name(name, language, (Kind.MACRO,), _MAX_SAME_NAME)]
@@ -339,25 +338,27 @@ class SimpleResolver(LanguageLinker):
                 file = self.world.load(number) if row.language in self.languages and row.size else None
                 for symbol in range(len(file.symbol_kind)) if file is not None else ():
                     if file is not None and file.kind(symbol) == Kind.MACRO:
-                        self._macros_by_name.setdefault(file.names[file.symbol_name[symbol]], []).append((file, symbol))
+                        self._macros_by_name.setdefault(file.names[file.symbol_name[symbol]], []).append(
+                            LoadedSymbol(file, symbol)
+                        )
         return self._macros_by_name.get(name, [])
 
-    def _inherited(self, file: LoadedFlow, scope: int, name: str) -> Place | None:
+    def _inherited(self, file: LoadedFlow, scope: int, name: str) -> LoadedSymbol | None:
         """Return the member that a bare name refers to: one of the classes around it, or of their bases."""
         while scope > 0:
             symbol = file.scope_symbol[scope] - 1
             if symbol >= 0 and file.kind(symbol) in TYPE_KINDS:
-                member = self._first_member(self._with_ancestors((file, symbol)), name)
+                member = self._first_member(self._with_ancestors(LoadedSymbol(file, symbol)), name)
                 if member is not None:
                     return member
             scope = file.scope_parent[scope] - 1
         return None
 
-    def _look_up_outside(self, file: LoadedFlow, name: str) -> Place | None:
+    def _look_up_outside(self, file: LoadedFlow, name: str) -> LoadedSymbol | None:
         """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
         for number in self._package_of(file)[1:]:
             target = self._top_level_symbol(self.world.load(number), name)
-            if target is not None and target[0].kind(target[1]) != Kind.NAMESPACE:  # the clause that names the package
+            if target is not None and target.kind != Kind.NAMESPACE:  # the clause that names the package
                 return target
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
@@ -370,7 +371,7 @@ class SimpleResolver(LanguageLinker):
                     if target is not None:
                         return target
         path = self._modules(file.path, name) if self._modules is not None else ""
-        return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
+        return LoadedSymbol(self.world.load(self.world.number[path]), -1) if path in self.world.number else None
 
     def _is_named(self, file: LoadedFlow, place: int, name: str) -> bool:
         """True if an import without alias binds a name: in Go, that of the package clause, or the end of its path."""
@@ -383,39 +384,39 @@ class SimpleResolver(LanguageLinker):
         symbols = file.members.get(-1, {})
         return {file.names[word] for word in symbols if file.kind(symbols[word][0]) == Kind.NAMESPACE}
 
-    def _all_of(self, file: LoadedFlow, other: LoadedFlow, row: Import, name: str) -> Place | None:
+    def _all_of(self, file: LoadedFlow, other: LoadedFlow, row: Import, name: str) -> LoadedSymbol | None:
         """Return what an import of everything brings in under a name; in Rust, it may be of a module or an enum."""
         if self._modules is None:
             return self._top_level_symbol(other, name)
         owner = self._path_target([other], row.module.split("::"))
-        if owner is not None and owner[1] >= 0:
+        if owner is not None and not owner.is_file:
             return self._member_named(owner, name)
         return self._exported(other, name) if other.number != file.number else None
 
-    def _member(self, file: LoadedFlow, receiver: int, name: str, is_called: bool = False) -> Place | None:
+    def _member(self, file: LoadedFlow, receiver: int, name: str, is_called: bool = False) -> LoadedSymbol | None:
         if file.op[receiver] == Op.SUPER:
-            return self._first_member(self._with_ancestors((file, file.left[receiver] - 1))[1:], name)
+            return self._first_member(self._with_ancestors(LoadedSymbol(file, file.left[receiver] - 1))[1:], name)
         place = self.place(file, receiver)
-        if place is not None and place[1] < 0:
+        if place is not None and place.is_file:
             if name == "super" and self._modules is not None:
-                path = self._modules(place[0].path, name)
-                return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
-            for number in self._package_of(place[0]):
+                path = self._modules(place.file.path, name)
+                return LoadedSymbol(self.world.load(self.world.number[path]), -1) if path in self.world.number else None
+            for number in self._package_of(place.file):
                 target = self._exported(self.world.load(number), name)
                 if target is not None:
                     return target
             return None
-        if place is not None and place[0].kind(place[1]) in _HOLDERS:
+        if place is not None and place.kind in _HOLDERS:
             target = self._member_of_object(place, name)
             if target is not None:
                 return target
-        if place is None or place[0].kind(place[1]) not in _NAMED_TYPES:
-            if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
+        if place is None or place.kind not in _NAMED_TYPES:
+            if place is not None and place.kind == Kind.NAMESPACE:
                 return self._member_of(place, name) or self._in_module(place, name)
-            if place is not None and place[0].kind(place[1]) == Kind.ENUMERATOR:  # a field of a variant
+            if place is not None and place.kind == Kind.ENUMERATOR:  # a field of a variant
                 return self._member_of(place, name)
-            if place is not None and place == self._whole_module(place[0]):
-                return self._member_of(place, name) or self._exported(place[0], name)
+            if place is not None and place == self._whole_module(place.file):
+                return self._member_of(place, name) or self._exported(place.file, name)
             value, kinds = self._value(file, receiver), FUNCTION_KINDS if is_called else _HOLDERS
         else:
             value, kinds = self._aliased(place), FUNCTION_KINDS
@@ -427,19 +428,19 @@ class SimpleResolver(LanguageLinker):
         places = (self._first_member(self._with_ancestors(pair), name, kinds) for pair in (value.type, *value.also))
         return next((candidate for candidate in places if candidate is not None), None)
 
-    def _member_of_object(self, place: Place, name: str) -> Place | None:
+    def _member_of_object(self, place: LoadedSymbol, name: str) -> LoadedSymbol | None:
         """Return the member of an object that its literal lists: a method, or what a name in it refers to."""
         file, symbol = place
         word = file.name_index.get(name)
         inside = file.members.get(symbol, {}).get(word) if word is not None else None
         if inside:
-            return file, inside[0]
+            return LoadedSymbol(file, inside[0])
         named = file.name_index.get(f"{file.names[file.symbol_name[symbol]]}.{name}")
         variable = file.variables.get((0, named)) if named is not None else None
         values = file.values[variable] if variable is not None else ()
         return next((member for member in (self.place(file, value) for value in values) if member is not None), None)
 
-    def _in_module(self, place: Place, name: str) -> Place | None:
+    def _in_module(self, place: LoadedSymbol, name: str) -> LoadedSymbol | None:
         """Return a member of a module of Rust that one file declares and another contains, or that a module imports."""
         file, symbol = place
         own = file.names[file.symbol_name[symbol]]
@@ -461,22 +462,22 @@ class SimpleResolver(LanguageLinker):
         here.sort(key=lambda number: _ELSEWHERE.search(self.world.files[number].path) is not None)
         return [file.number, *here, *(number for number in rest if number not in set(here))]
 
-    def _member_of(self, place: Place, name: str, kinds: frozenset[Kind] = frozenset()) -> Place | None:
+    def _member_of(self, place: LoadedSymbol, name: str, kinds: frozenset[Kind] = frozenset()) -> LoadedSymbol | None:
         """Return a member of a class; of several, one of the given kinds."""
         file, symbol = place
         word = file.name_index.get(name)
         members = file.members.get(symbol, {}).get(word) if word is not None else None
         if members:
-            return file, next((member for member in members if file.kind(member) in kinds), members[0])
+            return LoadedSymbol(file, next((member for member in members if file.kind(member) in kinds), members[0]))
         owner = file.names[file.symbol_name[symbol]]
         for number in self._package_of(file)[1:]:  # a method may be in another file of the package
             other = self.world.load(number)
             there = self._detached_methods(other).get((owner, name))
             if there is not None:
-                return other, there
+                return LoadedSymbol(other, there)
         return self._detached_in_crate(file, owner, name) if self._crate is not None else None
 
-    def _detached_in_crate(self, file: LoadedFlow, owner: str, name: str) -> Place | None:
+    def _detached_in_crate(self, file: LoadedFlow, owner: str, name: str) -> LoadedSymbol | None:
         """Return a method that another file of the crate implements for a type, if one does."""
         if self._crate is None or not owner:
             return None
@@ -486,14 +487,14 @@ class SimpleResolver(LanguageLinker):
             numbers = sorted({self.world.file_number(identity) for identity in named})
         else:
             numbers = self._detached_names.get((owner, name), [])
-        place = None
+        place: LoadedSymbol | None = None
         for number in numbers:
             if number != file.number and self._crate(self.world.files[number].path) == crate:
                 other = self.world.load(number)
                 there = self._detached_methods(other).get((owner, name))
                 if there is not None and place is not None:
                     return None
-                place = (other, there) if there is not None else place
+                place = LoadedSymbol(other, there) if there is not None else place
         return place
 
     @cached_property
@@ -516,14 +517,16 @@ class SimpleResolver(LanguageLinker):
             }  # fmt: skip
         return self._detached_by_file[file.number]
 
-    def _first_member(self, classes: list[Place], name: str, kinds: frozenset[Kind] = frozenset()) -> Place | None:
+    def _first_member(
+        self, classes: list[LoadedSymbol], name: str, kinds: frozenset[Kind] = frozenset()
+    ) -> LoadedSymbol | None:
         """Return the member of the first class that has it, by preference one of the given kinds."""
         places = [place for place in (self._member_of(pair, name, kinds) for pair in classes) if place is not None]
-        return next((place for place in places if place[0].kind(place[1]) in kinds), places[0] if places else None)
+        return next((place for place in places if place.kind in kinds), places[0] if places else None)
 
-    def _with_ancestors(self, place: Place) -> list[Place]:
+    def _with_ancestors(self, place: LoadedSymbol) -> list[LoadedSymbol]:
         """Return a class and its ancestors."""
-        ancestors, seen = [place], {place[0].id(place[1])}
+        ancestors, seen = [place], {place.id}
         for file, symbol in ancestors:
             for identity in self.bases(file, symbol) if symbol >= 0 and len(ancestors) < _MAX_ANCESTORS else ():
                 if identity not in seen:
@@ -533,7 +536,7 @@ class SimpleResolver(LanguageLinker):
 
     # --- types of values
 
-    def type(self, file: LoadedFlow, expression: int) -> Place | None:
+    def type(self, file: LoadedFlow, expression: int) -> LoadedSymbol | None:
         """Return the class of an expression's value, if it is written or follows from what is called."""
         type_ = self._value(file, expression)
         return type_.type if type_ is not None and not type_.layers else None
@@ -564,9 +567,11 @@ class SimpleResolver(LanguageLinker):
         if op == Op.NAME:
             return self._common_type(file, file.values[left])
         place = self.place(file, expression)
-        return self._common_type(place[0], self._values_of(place)) if place is not None and place[1] >= 0 else None
+        return (
+            self._common_type(place.file, self._values_of(place)) if place is not None and not place.is_file else None
+        )
 
-    def _aliased(self, place: Place) -> _ValueType | None:
+    def _aliased(self, place: LoadedSymbol) -> _ValueType | None:
         """Return the type that a class or an alias of a type stands for."""
         file, symbol = place
         if file.kind(symbol) == Kind.TYPE:
@@ -586,7 +591,7 @@ class SimpleResolver(LanguageLinker):
         if value is None or value.layers:
             return value._replace(layers=value.layers - 1) if value is not None else None
         item = self._first_member(self._with_ancestors(value.type), "Item")
-        return self._aliased(item) if item is not None and item[0].kind(item[1]) == Kind.TYPE else None
+        return self._aliased(item) if item is not None and item.kind == Kind.TYPE else None
 
     def _part(self, file: LoadedFlow, expression: int, number: int) -> _ValueType | None:
         """Return the type of a field of a tuple struct or a variant, or of a part of the tuple that a call returns."""
@@ -596,14 +601,14 @@ class SimpleResolver(LanguageLinker):
             place = places[0] if len(places) == 1 else None
         else:
             place = self.place(file, file.left[expression] if called else expression)
-        if place is None or place[1] < 0 or place[0].kind(place[1]) == Kind.TYPE:
+        if place is None or place.is_file or place.kind == Kind.TYPE:
             return None
-        types = place[0].related_expressions(place[1], SymbolRelation.RETURNS if called else SymbolRelation.TYPE)
+        types = place.file.related_expressions(place.symbol, SymbolRelation.RETURNS if called else SymbolRelation.TYPE)
         if called:
-            types = _parts_of_tuple(place[0], types[0]) if types else []
-        return self._value(place[0], types[number]) if number < len(types) else None
+            types = _parts_of_tuple(place.file, types[0]) if types else []
+        return self._value(place.file, types[number]) if number < len(types) else None
 
-    def _values_of(self, place: Place) -> list[int]:
+    def _values_of(self, place: LoadedSymbol) -> list[int]:
         """Return the values of a field or variable."""
         file, symbol = place
         parent = file.symbol_parent[symbol] - 1
@@ -633,20 +638,20 @@ class SimpleResolver(LanguageLinker):
             return types.pop() if len(types) == 1 else None if types else self._returned(file, called, None)
         return self._returned(file, called, self.place(file, called))
 
-    def _returned(self, file: LoadedFlow, called: int, place: Place | None) -> _ValueType | None:
+    def _returned(self, file: LoadedFlow, called: int, place: LoadedSymbol | None) -> _ValueType | None:
         """Return the type of what a function returns that is called by an expression."""
         if place is None and file.op[called] == Op.NAME:  # a closure
             bodies = [v for v in file.values[file.left[called]] if file.op[v] == Op.LITERAL and file.right[v]]
             named = [file.right[v] - 1 for v in bodies if file.names[file.left[v]] == CLOSURE]
             return self._value(file, named[0]) if len(named) == 1 else None
-        if place is None or place[1] < 0:
+        if place is None or place.is_file:
             return self._result_of_built_in(file, called)
         other, symbol = place
         kind = other.kind(symbol)
         if kind in _NAMED_TYPES:  # a conversion or a constructor
             return self._aliased(place)
         if kind == Kind.ENUMERATOR and other.symbol_parent[symbol]:
-            return _ValueType((other, other.symbol_parent[symbol] - 1))
+            return _ValueType(LoadedSymbol(other, other.symbol_parent[symbol] - 1))
         for value in other.related_expressions(symbol, SymbolRelation.RETURNS):
             return self._value(other, value)
         if kind in _HOLDERS:  # const string = ZodString.create
@@ -660,7 +665,7 @@ class SimpleResolver(LanguageLinker):
         if file.op[called] != Op.MEMBER:
             return None
         owner = self.place(file, file.left[called]) if file.names[file.right[called]] == "default" else None
-        if owner is not None and owner[1] >= 0 and owner[0].kind(owner[1]) in _NAMED_TYPES:  # Rust's #[derive(Default)]
+        if owner is not None and not owner.is_file and owner.kind in _NAMED_TYPES:  # Rust's #[derive(Default)]
             return self._aliased(owner)
         name, value = file.names[file.right[called]], self._value(file, file.left[called])
         if value is None:
@@ -671,8 +676,8 @@ class SimpleResolver(LanguageLinker):
             return value._replace(layers=1)
         return value if name in (_KEEPS_LAYER if value.layers else _KEEPS) else None
 
-    def _class(self, place: Place | None) -> Place | None:
-        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in _NAMED_TYPES else None
+    def _class(self, place: LoadedSymbol | None) -> LoadedSymbol | None:
+        return place if place is not None and not place.is_file and place.kind in _NAMED_TYPES else None
 
 
 def _parts_of_tuple(file: LoadedFlow, expression: int) -> list[int]:

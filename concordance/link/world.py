@@ -148,6 +148,28 @@ class LoadedFlow:
         return self.relations.get((symbol, relation), [])
 
 
+class LoadedSymbol(NamedTuple):
+    """A symbol of a loaded file, or the file itself."""
+
+    file: LoadedFlow
+    symbol: int  # -1 for the file itself
+
+    @property
+    def is_file(self) -> bool:
+        """True if it is the file itself."""
+        return self.symbol < 0
+
+    @property
+    def id(self) -> int:
+        """The id in the repository."""
+        return self.file.id(self.symbol)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the symbol."""
+        return self.file.kind(self.symbol)
+
+
 Resolve = Callable[[str, Import], Target]
 # Returns the ids of symbols, given their name, their language, their kinds, and the largest number of results.
 SymbolsByName = Callable[[str, str, Iterable[str], int], list[int]]
@@ -258,7 +280,7 @@ class LinkWorld:
         """Return the number of the file that an id belongs to."""
         return self._owners[identity]
 
-    def owner(self, identity: int) -> tuple[LoadedFlow, int]:
-        """Return the file that an id belongs to, and the symbol's index in it (-1: the file itself)."""
+    def owner(self, identity: int) -> LoadedSymbol:
+        """Return the symbol or file that an id belongs to."""
         number = self._owners[identity]
-        return self.load(number), self.files[number].ids.place_of(identity)
+        return LoadedSymbol(self.load(number), self.files[number].ids.place_of(identity))
