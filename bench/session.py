@@ -124,7 +124,7 @@ QUESTIONS = (
     ),
     Question(
         "Which tests run SGD?", "references", {"target": "torch/optim/sgd.py", "kind": "tests", "max_tokens": 1500},
-        lambda answer, text, source: _every(answer["rows"], lambda row: re.search(r"def test|TEST", source.line(row)) and row["path"] in row["run"]),
+        lambda answer, text, source: _every(answer["rows"], lambda row: re.search(r"def test|TEST", source.line(row)) and row["name"].rpartition(".")[2] in row["run"]),
     ),
     Question(
         "What may break if register_buffer changes?", "impact",

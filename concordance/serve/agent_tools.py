@@ -175,7 +175,8 @@ def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
             raise UserError(f"{name} cannot be {value}", f"Use one of: {', '.join(properties[name]['enum'])}")
     for name in tool.required:
         if not str(arguments.get(name, "")).strip():
-            raise UserError(f"{tool.name} needs the argument {name}", f"Give {name} as a {properties[name]['type']}")
+            wanted = properties[name].get("description", f"a {properties[name]['type']}")
+            raise UserError(f"{tool.name} needs the argument `{name}`", f"Give it: {wanted}")
     budget = arguments.get("max_tokens", DEFAULT_TOKENS)
     if not _MIN_TOKENS <= budget <= _MAX_TOKENS:
         raise UserError(f"max_tokens cannot be {budget}", f"Use a number from {_MIN_TOKENS} to {_MAX_TOKENS:,}")
@@ -261,7 +262,7 @@ class _Call:
         file = self.index.open_file(path)
         lines = file.lines() if file.file.skip == Skip.NONE else None
         if lines is None:
-            note = f"{path} has changed since it was indexed, or is not text"
+            note = f"{path} has changed since it was indexed, or is not text: read the file itself"
             return self._of_rows(Answer([], (), 0, "", note), "", (path,))
         start, end = int(self.given.get("start", start)), int(self.given.get("end", end))
         if start > end and "end" not in self.given and ":" not in target:
@@ -390,7 +391,7 @@ class _Call:
         stale = tuple(path for path in dict.fromkeys(cited) if self._is_stale(path))
         commit = quick_head_commit(self.index.root)[:12]
         structured |= {"commit": commit, "current": not stale} | ({"more": note} if note else {})
-        state = f"changed since they were indexed: {', '.join(stale[:2])}" if stale else "current"
+        state = f"changed since the last update: {', '.join(stale[:2])}" if stale else "current"
         tail = f"[commit {commit or 'none'}, {state}]"
         return ToolAnswer(structured, "\n".join(part for part in (text, note, tail) if part), stale)
 

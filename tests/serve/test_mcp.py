@@ -208,7 +208,7 @@ def test_everything_can_be_prepared(tools: AgentTools) -> None:
     ("name", "arguments", "said"),
     [
         ("look", {}, "Use one of: find"),
-        ("find", {}, "needs the argument query"),
+        ("find", {}, "needs the argument `query`"),
         ("find", {"query": 3}, "must be of type string"),
         ("find", {"query": "x", "limit": 3}, "Its arguments: query"),
         ("find", {"query": "x", "max_tokens": 5}, "from 200"),

@@ -168,6 +168,11 @@ class ImplicitCalls:
 
     def _decorations(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
         """Yield the decorators of a function or class: what they return when the file is loaded takes its place."""
+        around = file.symbol_parent[symbol] - 1
+        while around >= 0:
+            if file.kind(around) in FUNCTIONS:
+                return  # it is decorated when the function around it runs
+            around = file.symbol_parent[around] - 1
         for expression in file.related_expressions(symbol, SymbolRelation.DECORATOR):
             maker = file.left[expression] if file.op[expression] == Op.CALL else expression
             for value in self.values.value(file, maker):

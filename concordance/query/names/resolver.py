@@ -47,6 +47,7 @@ from concordance.query.search.entities import ENTITIES, DefinitionRole
 _LINE = re.compile(r"(?P<path>.+[^:]):(?P<line>\d+)")
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
+_NOT_CODE = "a heading or key of this name"
 _VALUE_KINDS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _MAX_MODULES = 40  # modules of one name that are searched
 
@@ -119,9 +120,14 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
         if across:
             return ResolvedQuestion(across)
         raise _unknown(index, question)
-    full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
+    code = [match for match in matches if match.place.kind not in _PROSE] or matches
+    full, all_ = (_count(match for match in code if match.group <= group) for group in (0, 99))
     best = matches[0].group
-    resolutions = [_resolution(match, full, all_)._replace(best=match.group == best) for match in matches]
+    resolutions = [
+        (_resolution(match, full, all_) if match in code else Resolution(match.place, Trust.CANDIDATE, _NOT_CODE))
+        ._replace(best=match.group == best)
+        for match in matches
+    ]  # fmt: skip
     return ResolvedQuestion(_by_role(index, question, resolutions))
 
 

@@ -58,6 +58,7 @@ _MAX_SEEDS, _MAX_TOGETHER = 8, 3  # functions and files from which one step is t
 _AMBIGUOUS = 4  # files that define a name or contain a string, above which it identifies none
 _ROW = 4  # words in a row that identify a string
 _MAX_REASONS = 5
+_ITS_FILE = "its file: "
 _NOISE = 0.2  # of the best score; what has less for its words alone is not shown
 _IN_NAME, _IN_OWNER = 1.0, 0.25  # bonus of a word in the name of a function, and of its class
 _MEAN_LINES = 30  # length of a function; longer ones need a word more often
@@ -444,7 +445,7 @@ def _ranked(
             if one.words and (one.fit > best / 2 or not reasons):
                 written = {text.lower(): text for text in (spelled.get(word, word) for word in reversed(one.words))}
                 reasons.append(f"words: {', '.join(reversed(written.values()))}")
-            reasons = reasons or [f"its file: {reason}" for reason in evidence.reasons_for(one.place.path)[:1]]
+            reasons = reasons or [f"{_ITS_FILE}{reason}" for reason in evidence.reasons_for(one.place.path)[:1]]
             score = evidence.score(one.place.path) * (1 - doubt)
             suspects.append(Suspect(one.place.path, one.place.line, one.place, score, reasons))
     suspects.sort(key=_order)
@@ -456,11 +457,16 @@ def _ranked(
 
 
 def _without_noise(suspects: list[Suspect]) -> list[Suspect]:
-    """Leave out what only shares words with a report whose trace, message or names point elsewhere."""
+    """Leave out what only shares words, or a file, with what the trace, message or names of a report point to."""
     if not suspects or is_by_words_alone(suspects):
         return suspects
     least = _NOISE * suspects[0].score
-    return [one for one in suspects if one.score >= least or not is_by_words_alone([one])]
+    own = [one for one in suspects if not one.reasons[0].startswith(_ITS_FILE)]
+    return [
+        one
+        for one in own or suspects
+        if one.score >= least or not all(reason.startswith("words") for reason in one.reasons)
+    ]
 
 
 def _order(one: Suspect) -> tuple[float, str, bool, int]:

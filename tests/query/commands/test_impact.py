@@ -46,3 +46,9 @@ def test_further_tests_are_one_row_for_each_file(tmp_path: Path) -> None:
     assert [name for _, _, name, _ in found[:20]] == [f"test_{number:02}" for number in range(20)]
     rest = ("tests/test_cart.py", 1, "", "")  # it imports the function, but no test in it calls it
     assert found[20:] == [rest, ("tests/test_many.py", 1, "5 tests", "pytest tests/test_many.py")]
+
+
+def test_a_decorator_inside_a_function_is_not_applied_at_load_time(tmp_path: Path) -> None:
+    nested = "from shop.marks import logged\n\n\ndef test_nested():\n    @logged\n    def inner():\n        return 1\n\n    assert inner() == 1\n"
+    found = _rows(tmp_path, "shop.marks.logged", FILES | {"tests/test_nested.py": nested})
+    assert [name for path, _, name, _ in found if path == "tests/test_nested.py"] == ["test_nested"]

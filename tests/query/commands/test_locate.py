@@ -543,3 +543,9 @@ def test_words_alone_are_left_out_beside_a_trace(shop: Repository) -> None:
     words = [row for row in rows if row["kind"] == "file" and all(reason.startswith("words") for reason in row["reasons"])]
     assert all(row["score"] >= 0.2 * max(scores.values()) for row in words)
     assert "src/shop/shipping.py" not in scores
+
+
+def test_functions_beside_the_one_of_a_trace_are_left_out(shop: Repository) -> None:
+    trace = 'Traceback (most recent call last):\n  File "/x/src/shop/prices.py", line 5, in round_price\n    return price.quantize(CENT)\nNameError\n'
+    rows = shop.locate(f"Zero\n\n{trace}")
+    assert [row["symbol"] for row in rows if row["path"] == "src/shop/prices.py" and row["kind"] != "file"] == ["round_price"]
