@@ -31,6 +31,7 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
 from concordance.query.index.repository import Index
 from concordance.query.search.absence import no_users
+from concordance.query.sections.central_definitions import base_verb
 from concordance.query.sections.class_family import class_tree
 
 TITLE = Section.DESIGN.value
@@ -125,10 +126,13 @@ def _hierarchy(model: FileModel) -> list[Block]:
         shown += [f"{len(places) - len(shown):,} more"] if len(places) > len(shown) else []
         pieces = join_in_sentence(shown)
         if bases:
-            pieces += [" ← ", *join_in_sentence([model.ref(base) for base in bases])]
+            verb = base_verb(model, places[0])
+            verb = verb.removesuffix("s") if len(places) > 1 else verb
+            pieces += [f" {verb} ", *join_in_sentence([model.ref(base) for base in bases])]
         if parent >= 0:
             below = model.subclasses[parent]
-            pieces += [f" → {count_noun(len(below), *language_of(model.file.language).heir_noun)}"]
+            number = count_noun(len(below), *language_of(model.file.language).heir_noun)
+            pieces += [f"{' and' if bases else ''} has {number}"]
             if len(below) <= _MAX_BOXES:
                 pieces += [": ", *join_in_sentence([model.ref(heir) for heir in below])]
         items.append(Item(pieces))
