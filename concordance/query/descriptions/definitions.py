@@ -93,7 +93,7 @@ def is_logger(name: str, kind: str, signature: str) -> bool:
 
 def is_type_variable(name: str, kind: str, signature: str) -> bool:
     """True for `T = TypeVar("T")`, a parameter of types."""
-    return kind in (Kind.VARIABLE, Kind.CONSTANT) and _TYPE_VARIABLE.search(signature) is not None
+    return kind in (Kind.VARIABLE, Kind.CONSTANT, Kind.TYPE) and _TYPE_VARIABLE.search(signature) is not None
 
 
 def _is_notable(symbol: SymbolHead) -> bool:

@@ -35,6 +35,7 @@ from concordance.query.descriptions.quotations import (
     cite_words,
     first_line,
     first_sentence,
+    is_aside,
     is_instruction,
     is_statement,
     plain_text,
@@ -104,7 +105,7 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
     if main is not None:
         described = facts.symbols[overloads.documented(facts.symbols, facts.symbols.index(main))]
         sentence = first_sentence(described.doc, file.language, main.name)
-        if is_statement(sentence) and not _is_about_parameter(sentence, main):
+        if is_statement(sentence) and not is_aside(sentence) and not _is_about_parameter(sentence, main):
             name = Ref(To.SYMBOL, file.path, main.key, main.name)
             return [name, ": ", *quote_sentence(index, file.path, sentence, described.doc, described.start_line)]
         if (shown := help_text(facts, main)) is not None and is_statement(shown[0]):

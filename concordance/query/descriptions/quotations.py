@@ -104,6 +104,14 @@ def is_instruction(sentence: str) -> bool:
     return _INSTRUCTS.match(sentence) is not None
 
 
+_ASIDE = re.compile(r"(?:If you|Please|You (?:must|should|need|can|may)|Note that|Warning|See|Do not|Don't)\b")
+
+
+def is_aside(sentence: str) -> bool:
+    """True if the first sentence about a definition speaks to those who change or use it, and not of what it is."""
+    return _ASIDE.match(sentence) is not None
+
+
 def first_sentence(doc: str, language: str, name: str = "") -> str:
     """Return the first sentence of a documentation comment, short enough for a table; `name` is what it documents."""
     return _shortened(said_first(doc, language, name).rstrip(" :"))

@@ -12,7 +12,9 @@ from bisect import bisect_left
 from typing import NamedTuple
 
 from concordance.base.model import EXECUTABLE_KINDS, ROLES, TYPE_KINDS, Category, Kind, Role
+from concordance.query.answers import split_key
 from concordance.query.index.file_model import CALL, FileModel
+from concordance.query.index.graphs.ancestors import ancestors_of
 from concordance.query.sections.central_definitions import is_private
 
 _MIN_STEPS = 5  # fewer are a helper, not a way through the file
@@ -72,12 +74,15 @@ def _is_step(model: FileModel, place: int, target: int) -> bool:
     key = model.index.key_of(target)
     if not key or target == model.ids.id_at(place):
         return False
-    name = key.rpartition(".")[2].partition("+")[0]
-    return (
-        model.index.kind_of(target) in _STEP_KINDS
-        and not name.endswith(("Error", "Exception", "Warning"))
-        and name != "_"
-    )
+    kind = model.index.kind_of(target)
+    return kind in _STEP_KINDS and split_key(key)[-1] != "_" and not (kind in TYPE_KINDS and _is_error(model, target))
+
+
+def _is_error(model: FileModel, target: int) -> bool:
+    """True for the class of an error: it or a class that it inherits from is called so."""
+    classes = [target, *(ancestor.id for ancestor in ancestors_of(model.index, target))]
+    names = (split_key(model.index.key_of(one))[-1] for one in classes)
+    return any(name.endswith(("Error", "Exception", "Warning")) for name in names)
 
 
 def _calls_in_order(model: FileModel, place: int) -> list[int]:

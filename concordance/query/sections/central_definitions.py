@@ -18,6 +18,7 @@ from concordance.extract.registry import language_of
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.descriptions.definitions import is_logger, is_switch, is_type_variable
 from concordance.query.descriptions.overloads import describes_branch, documented, implementation
+from concordance.query.descriptions.quotations import is_aside
 from concordance.query.index.file_model import IMPORT, FileModel
 from concordance.query.markup import first_sentence
 
@@ -45,7 +46,8 @@ class CentralDefinition(NamedTuple):
 
 
 def rank_definitions(model: FileModel) -> list[CentralDefinition]:
-    """Return the definitions of a file, the central ones first, private ones that no other file uses last."""
+    """Return the definitions of a file, the central ones first: what other files use before the rest, and of both the
+    public ones before the private ones."""
     users, direct = _files_by_definition(model)
     source = {path for paths in users.values() for path in paths if model.index.category_of(path) != Category.TEST}
     if model.file.category == Category.TEST:  # code does not use its tests: these are coincidences of names
@@ -62,8 +64,6 @@ def rank_definitions(model: FileModel) -> list[CentralDefinition]:
         had = definitions.get(key)
         if had is None or (had.files, not model.symbols[had.place].declaration) < (files, not symbol.declaration):
             definitions[key] = row
-    for key, row in definitions.items():
-        definitions[key] = row._replace(place=implementation(model.symbols, row.place))
 
     def order(row: CentralDefinition) -> tuple[object, ...]:
         symbol = model.symbols[row.place]
@@ -71,7 +71,7 @@ def rank_definitions(model: FileModel) -> list[CentralDefinition]:
         kind = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in EXECUTABLE_KINDS else 2
         named = _letters(symbol.name) != stem
         return (
-            row.is_private and not row.files,
+            row.is_private + 2 * (not row.files),
             -len(users.get(row.place, set()) & source),
             -row.files,
             named,
@@ -79,7 +79,8 @@ def rank_definitions(model: FileModel) -> list[CentralDefinition]:
             -size,
         )
 
-    return sorted(definitions.values(), key=lambda row: (*order(row), row.place))
+    rows = sorted(definitions.values(), key=lambda row: (*order(row), row.place))
+    return [row._replace(place=implementation(model.symbols, row.place)) for row in rows]
 
 
 def _is_value(symbol: Symbol) -> bool:
@@ -188,7 +189,7 @@ def explain(model: FileModel, place: int) -> list[Piece]:
     doc = "" if describes_branch(model.symbols, place) else doc
     sentence = first_sentence(doc, model.file.language, symbol.name) if doc else ""
     about_parameter = sentence.partition(" ")[0] in {parameter.name for parameter in symbol.parameters}
-    if sentence and not about_parameter:
+    if sentence and not about_parameter and not is_aside(sentence):
         return [f" — {sentence}"]
     if symbol.kind in _OWNER_KINDS:
         return _bases_and_members(model, place)
@@ -200,6 +201,13 @@ def count_implemented(symbol: Symbol) -> int:
     """Return how many of a class's bases, at the end of the list, it implements: they follow the word in its head."""
     implemented = symbol.signature.partition(" implements ")[2]
     return sum(1 for _ in takewhile(implemented.__contains__, reversed(symbol.bases))) if implemented else 0
+
+
+def base_verb(model: FileModel, place: int) -> str:
+    """Return what a type does with its bases; `extends` if it implements only some of them."""
+    symbol = model.symbols[place]
+    all_implemented = bool(symbol.bases) and count_implemented(symbol) == len(symbol.bases)
+    return "implements" if all_implemented else language_of(model.file.language).base_verb
 
 
 def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
@@ -218,9 +226,7 @@ def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
         left = len(names_of_bases) - _MAX_BASES
         shown_bases: list[Piece] = [Mono(base) for base in names_of_bases[: _MAX_BASES + (left == 1)]]
         shown_bases += [f"{left} more"] if left > 1 else []
-        all_implemented = count_implemented(symbol) == len(symbol.bases)
-        verb = "implements" if all_implemented else language_of(model.file.language).base_verb
-        pieces += [f", {verb} ", *join_in_sentence(shown_bases)]
+        pieces += [f", {base_verb(model, place)} ", *join_in_sentence(shown_bases)]
     if names:
         shown: list[Piece] = [model.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
         left = len(names) - len(shown)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from concordance.base.blocks import (
     Anchor,
@@ -32,7 +33,7 @@ from concordance.base.blocks import (
     count_noun,
     join_with_commas,
 )
-from concordance.base.model import KINDS, TYPE_KINDS, Kind, Symbol
+from concordance.base.model import KINDS, TYPE_KINDS, Kind, Symbol, is_overload
 from concordance.extract.registry import language_of
 from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import symbols_with_pages
@@ -45,6 +46,7 @@ from concordance.query.names.mentions import MentionedNames
 from concordance.query.pages import bridge_page
 from concordance.query.sections.central_definitions import count_implemented
 
+_Row = TypeVar("_Row")  # a user, or the id of one
 _SMALL_KINDS = frozenset(
     (
         Kind.FIELD,
@@ -98,6 +100,7 @@ class Structure:
         # The keys of data come by the thousand and get no anchors.
         self.plain = language_of(self.language).is_keyed
         self.same_named = _same_named_types(model.symbols)
+        self.implementations = _implementations(model.symbols)
         self.crowded = len(model.symbols) > _CROWDED
         self._quoted: dict[str, int] = {}  # the first definition that has each documentation
 
@@ -309,7 +312,7 @@ class Structure:
     def _facts(self, place: int) -> Iterator[list[Piece]]:
         """Yield what else is known of a definition, each fact in a few pieces."""
         symbol = self.model.symbols[place]
-        if symbol.parent < 0:
+        if symbol.parent < 0 and place not in self.implementations:
             yield from self._imported_as(symbol)
         modifiers = [modifier for modifier in symbol.modifiers if modifier not in _OBVIOUS]
         if modifiers:
@@ -320,10 +323,10 @@ class Structure:
             for verb, some in ((language_of(self.language).base_verb, bases[:split]), ("implements", bases[split:])):
                 if some:
                     yield [f"{verb} ", *join_with_commas(some)]
-        over = self.model.overridden.get(place, [])
+        over = self._with_overloads(place, self.model.overridden)
         if over:
-            yield ["overrides ", *join_with_commas([self.model.ref(identity) for identity in over])]
-        under = self.model.overriding.get(place, [])
+            yield ["overrides ", *join_with_commas([self.model.ref(one) for one in over])]
+        under = self._with_overloads(place, self.model.overriding)
         if under:
             yield self._from(place, [UsePair(identity, 0, 0, 1) for identity in under], "overridden")
         ways = self.model.complexity[place] if place < len(self.model.complexity) else 0
@@ -378,11 +381,18 @@ class Structure:
             return ref._replace(label=name) if len(own) > len(scope) and own[: len(scope)] == scope else ref
         return ref._replace(label=name) if key.startswith(f"{around}.") else ref
 
+    def _with_overloads(self, place: int, rows: Mapping[int, Sequence[_Row]]) -> list[_Row]:
+        """Return the rows of a definition; those of an `@overload` are shown with its implementation."""
+        if place in self.implementations:
+            return []
+        places = [*(stub for stub, behind in self.implementations.items() if behind == place), place]
+        return list(dict.fromkeys(row for one in places for row in rows.get(one, ())))
+
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
-        users = self.model.users.get(place, [])
+        users = self._with_overloads(place, self.model.users)
         if place in self.same_named:
-            both = [*self.model.users.get(self.same_named[place], []), *users]
-            users = list({use.id: use for use in both}.values())
+            users = [*self.model.users.get(self.same_named[place], []), *users]
+        users = list({use.id: use for use in users if use.id != self.model.ids.id_at(place)}.values())
         if self._is_local(place) and {use.id for use in users} == {self._parent_id(place)}:
             return  # it is shown inside of its only user
         heirs = self.model.subclasses.get(place, [])
@@ -434,8 +444,9 @@ class Structure:
         if len(inside) > _INSIDE:
             pieces: list[Piece] = [f"{len(inside):,}{noun} here"]
             if away:
-                pieces += [" and ", *self._elsewhere(away, "", paths)]
-                pieces += [] if len(away) > _NAMED_AWAY else [" elsewhere"]
+                named = _one_by_label(map(self._other_user, away)) if len(away) <= _NAMED_AWAY else []
+                elsewhere = f"{len(named)} elsewhere: " if named else ""
+                pieces += [f" and {elsewhere}", *(join_with_commas(named) or self._elsewhere(away, "", paths))]
         elif here:
             pieces = [f"{verb} by ", *join_with_commas(inside)]
             if away:
@@ -524,6 +535,13 @@ _OBVIOUS = frozenset(("async", "const", "inline", "static", "virtual", "override
 def _flat(signature: str) -> str:
     """Return a signature on one line."""
     return " ".join(signature.split()).replace("( ", "(").replace(" )", ")")
+
+
+def _implementations(symbols: Sequence[Symbol]) -> dict[int, int]:
+    """Return the implementation of each `@overload` that has one in its scope."""
+    last = {(one.name, one.parent): place for place, one in enumerate(symbols) if not is_overload(one.modifiers)}
+    stubs = ((place, one) for place, one in enumerate(symbols) if is_overload(one.modifiers))
+    return {place: last[one.name, one.parent] for place, one in stubs if (one.name, one.parent) in last}
 
 
 def _same_named_types(symbols: Sequence[Symbol]) -> dict[int, int]:
