@@ -7,7 +7,7 @@ by the arguments it was given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from concordance.base.model import SymbolRelation
 from concordance.link.cfamily.include_graph import IncludeGraph
@@ -111,17 +111,59 @@ class ExpressionTypes(Members):
             right = view.right[pair]
         return tuple(arguments)
 
-    def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
-        """Return the type that an alias refers to."""
+    def is_outside(self, view: FileScope, expression: int) -> bool:
+        """True if a qualified name begins with a namespace or type that the repository does not define: `std::a::b`."""
+        while view.op[expression] in (MEMBER, ITEM):
+            expression = view.left[expression]
+        if view.op[expression] != LOOKUP or view.right[expression] < view.scopes:
+            return False
+        first = self.named(view, expression)
+        return first is None or first.entry is self.table.root.members.get("std")
+
+    def is_outside_alias(self, view: FileScope, expression: int) -> bool:
+        """True if a name is an alias of a type of another library, in one of the branches that define it.
+
+        Smart pointers and containers of the standard library may lead to a type of the repository, as may any template
+        of another library.
+        """
+        resolved = self.named(view, expression) if view.op[expression] in (LOOKUP, MEMBER) else None
+        if resolved is None or resolved.entry.kind != TYPE:
+            return False
+        rows = list(self._aliased(resolved.entry))
+        return self._depends(rows) or any(self._names_outside(*row) for row in rows)
+
+    def _depends(self, rows: list[tuple[FileScope, int]]) -> bool:
+        """True if only some branches make an alias a type of another library."""
+        return len(rows) > 1 and len({self.is_outside(*row) for row in rows}) > 1
+
+    def _names_outside(self, view: FileScope, expression: int) -> bool:
+        if not self.is_outside(view, expression) or self.type_named(view, expression) is not None:
+            return False
+        if view.op[expression] != ITEM:
+            return True
+        while view.op[expression] in (MEMBER, ITEM):
+            expression = view.left[expression]
+        return view.names[view.left[expression]] == "std"
+
+    def _aliased(self, entry: ScopeMember) -> Iterator[tuple[FileScope, int]]:
+        """Yield the expressions that an alias stands for, one for each branch that defines it."""
         for other, place in self.symbols(entry):
             for value in other.file.related_expressions(place, SymbolRelation.TYPE):
-                aliased = self.type_named(other, value)
-                if aliased is None:
-                    continue
-                if view.op[expression] == MEMBER and (aliased[0] is None or aliased[1]):
-                    receiver = self._receiver(view, expression, entry)
-                    return substitute_arguments(aliased, *receiver) if receiver is not None else aliased
-                return aliased
+                yield other, value
+
+    def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
+        """Return the type that an alias refers to; None if only some conditions make it one of the repository."""
+        rows = list(self._aliased(entry))
+        if self._depends(rows):
+            return None
+        for other, value in rows:
+            aliased = self.type_named(other, value)
+            if aliased is None:
+                continue
+            if view.op[expression] == MEMBER and (aliased[0] is None or aliased[1]):
+                receiver = self._receiver(view, expression, entry)
+                return substitute_arguments(aliased, *receiver) if receiver is not None else aliased
+            return aliased
         scope = entry.scope.inner_scopes.get(entry.name)  # a type without a name of its own
         return (scope, ()) if scope is not None else None
 

@@ -22,7 +22,6 @@ from concordance.link.cfamily.scopes import (
     CALL,
     FUNCTIONS,
     HOLDERS,
-    ITEM,
     LOOKUP,
     MACRO,
     MASK,
@@ -329,7 +328,7 @@ class CFamilyLinker(LanguageLinker):
         elif view.op[at] == MEMBER:
             members = self._members_named(view.names[view.right[at]])[1]
             left = view.left[at]
-            if not members or self._is_outside(view, left) or self.resolver.named(view, left) is not None:
+            if not members or self.resolver.is_outside(view, left) or self.resolver.named(view, left) is not None:
                 return
             if self._is_of_outside_type(view, left):
                 return
@@ -337,23 +336,19 @@ class CFamilyLinker(LanguageLinker):
             if owner is None or owner[0] is None:
                 self._link_by_name_only(view, use, at, members, count, rows)
 
-    def _is_outside(self, view: FileScope, expression: int) -> bool:
-        """True if a qualified name begins with a namespace or type that the repository does not define: `std::a::b`."""
-        while view.op[expression] in (MEMBER, ITEM):
-            expression = view.left[expression]
-        if view.op[expression] != LOOKUP or view.right[expression] < view.scopes:
-            return False
-        first = self.resolver.named(view, expression)
-        return first is None or first.entry is self.table.root.members.get("std")
-
     def _is_of_outside_type(self, view: FileScope, expression: int) -> bool:
-        """True if a variable is declared with a type that the repository does not define: `const std::string& name`.
+        """True if a variable is declared with a type that the repository does not define: `const std::string& name`,
+        or an alias of one.
 
         A type with arguments may be a pointer to a type of the repository.
         """
         values = view.bindings[view.left[expression]] if view.op[expression] == NAME else ()
         types = [view.left[value] for value in values if view.op[value] == OF_TYPE]
-        return any(view.op[type_] == MEMBER and self._is_outside(view, type_) for type_ in types)
+        resolver = self.resolver
+        return any(
+            (view.op[type_] == MEMBER and resolver.is_outside(view, type_)) or resolver.is_outside_alias(view, type_)
+            for type_ in types
+        )
 
     def _members_named(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
         """Return what has a name outside classes, and as a member; empty if too many do."""
