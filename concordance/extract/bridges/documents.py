@@ -106,7 +106,7 @@ def _code_references(context: RuleContext, text: str) -> _Spoken:
         if "currentmodule" not in match[0]:
             yield offset(match.start(1)), "documents", match[1], "module", ""
     for at, name in _directives(context):
-        yield at, "documents", name, "directive", module(context.source.offset(at))
+        yield at, "documents", name, "definition", module(context.source.offset(at))
     for match in _ROLE.finditer(text):
         target, at = _target(match)
         if target:
@@ -164,20 +164,14 @@ def _directives(context: RuleContext) -> Iterator[tuple[int, str]]:
         yield from _directives_in_text(context.data)
     if context.language != "rst":
         return
-    classes = [d for d in context.draft.definitions if d.kind == Kind.CLASS]
+    qualified = dict(_directives_in_text(context.data))
     for definition in context.draft.definitions:
         if definition.kind in _DOCUMENTED and b"::" in context.data[definition.start : definition.at]:
-            around = [
-                d for d in classes if d is not definition and d.start < definition.start and definition.end <= d.end
-            ]
-            inner = (
-                definition.kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD) and around and "." not in definition.name
-            )
-            yield definition.at, f"{around[-1].name}.{definition.name}" if inner else definition.name
+            yield definition.at, qualified.get(definition.at, definition.name)
 
 
 def _directives_in_text(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield what directives document in reST in a file with a plain-text extension."""
+    """Yield what directives document in reST, a member with the class around it, whoever wrote its documentation."""
     classes: list[tuple[int, str]] = []  # open classes: indentation, name
     for match in _MANUAL.finditer(data):
         name, depth = match[3].decode(), len(match[1])

@@ -33,6 +33,8 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             asked = names.module if more["how"] == "module" else names.resolve
             module = more.get("module", "")
             documented = (asked(f"{module}.{stated.end.text}") if module else None) or asked(stated.end.text)
+            if more["how"] == "definition" and documented is not None and context.symbol(documented.id) is None:
+                documented = None  # an attribute that has the name of a module is not the module
         if documented is not None and context.file_containing(documented.id).path != stated.file.path:
             yield stated.to(documented.id, documented.trust, documented.by)
 
