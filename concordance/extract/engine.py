@@ -166,8 +166,9 @@ def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
             if above and "\n" not in above and definition.kind in TYPE_KINDS:
                 above = "\n\n".join(filter(None, (comments.apart(line, definition.name), above)))
             if not above and line not in defined and definition.kind in _WHOLE:
-                above = comments.block_apart(line)
-                defined.update((line - 1,) if above else ())
+                # Above the first definition, a comment that names it is more likely about the file.
+                above, below = comments.block_apart(line, definition.name if defined else "")
+                defined.update((below,) if above else ())
             definition.doc = above or comments.beside(source.line(definition.at))
         if definition.kind not in (Kind.NAMESPACE, Kind.MODULE):
             defined.add(line)

@@ -192,14 +192,25 @@ class Comments:
             paragraph = words if re.search(rf"\b{re.escape(name)}\b", opening) else paragraph
         return paragraph
 
-    def block_apart(self, line: int) -> str:
-        """Return the documentation comment with tags (`/** … @param … */`) that a blank line separates from a line."""
-        at = bisect_left(self.ends, line) - 1
-        if at < 0 or self.ends[at] != line - 2 or self._line(line - 1) or not self.stands_alone(at):
-            return ""
-        start, end = self.spans[at]
-        data = self.source.data
-        return self._read_above(line - 1) if data.startswith(b"/**", start) and _TAG.search(data, start, end) else ""
+    def block_apart(self, line: int, name: str) -> tuple[str, int]:
+        """Return the documentation comment (`/** … */`) that blank lines separate from a definition, and the line below
+        it; "" and 0 if there is none.
+
+        It must have tags, or contain the definition's name (if that is given); then there may be line comments between
+        the two as well.
+        """
+        data, at, below = self.source.data, bisect_left(self.ends, line) - 1, line
+        while at >= 0 and self.stands_alone(at) and not any(map(self._line, range(self.ends[at] + 1, below))):
+            start, end = self.spans[at]
+            if data.startswith(b"/**", start):
+                has_tags = self.ends[at] == line - 2 and _TAG.search(data, start, end)
+                is_named = name and re.search(rf"\b{re.escape(name)}\b".encode(), data[start:end])
+                words = self._read_above(self.ends[at] + 1) if has_tags or is_named else ""
+                return words, self.ends[at] + 1 if words else 0
+            if not self._is_line_comment(at):
+                break
+            below, at = self.starts[at], at - 1
+        return "", 0
 
     def is_marked(self, line: int) -> bool:
         """True if the comment that ends on the line above is marked as documentation of what follows: `/**`, `///`."""

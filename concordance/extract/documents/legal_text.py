@@ -6,6 +6,7 @@ In: the text of a comment. Out: whether it states rights, and the text without t
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 _BLANK = re.compile(r"\n[ \t]*\n")
 # Words that any copyright notice or licence has, and some other comments
@@ -43,6 +44,12 @@ _LEGAL = re.compile(
     r"used freely for any purpose|derived versions of this",
     re.I,
 )
+_BESIDE_LICENCE = re.compile(  # paragraphs that say no more than the licence around them
+    r"(?:(?:you (?:can|may)|please|to)\s+)?contact\s+(?:the\s+)?(?:authors?|maintainers?|us|me)\b.*"
+    r"|<?\w+://\S+|[\w.+ -]{2,40}\blicen[cs]e\W*",
+    re.I | re.S,
+)
+_NAMED_TITLE = re.compile(r"\s*\S[\w.+/ ]{1,40}\s(?:--?|–|—|:)\s+\w+(?: +\w+)+")  # `name - What it is`
 # The beginning of a line that continues the sentence above it
 _CONTINUES = re.compile(r"\W*(?:and|at|by|for|from|in|of|on|or|the|to|under|which|with)\b")
 
@@ -66,8 +73,9 @@ def descriptive_paragraphs(header: str) -> str:
     """Return the paragraphs of a file's header that describe it: no legal text, and beside it no names of people."""
     if not is_legal(header):
         return header
+    title = _title_above_notice(_BLANK.split(header)[0].split("\n"))
     kept = [words for words in _BLANK.split(without_licence(header)) if not _MENTIONS_RIGHTS.search(words)]
-    return "\n\n".join(words for words in kept if len(_LOWER_WORD.findall(words)) > 2)
+    return "\n\n".join(words for words in kept if words == title or len(_LOWER_WORD.findall(words)) > 2)
 
 
 def without_licence(doc: str) -> str:
@@ -76,6 +84,7 @@ def without_licence(doc: str) -> str:
     if not any(word in small for word in _LEGAL_WORDS):
         return doc
     kept: list[str] = []
+    title = ""
     legal = False  # True once a licence was seen: what follows may be more of it
     for paragraph in _BLANK.split(doc):
         phrases = len({match[0].lower() for match in _LEGAL.finditer(paragraph)})
@@ -87,13 +96,25 @@ def without_licence(doc: str) -> str:
             legal = True
             if phrases <= 2 and opens and len(ours) < len(lines) and _has_prose(rest):
                 kept.append(rest)
+            elif not opens and not kept and (title := _title_above_notice(lines)):
+                kept.append(title)
         elif opens:
             legal = True
             rest = "\n".join(line for line in lines if not _LEGAL_LINE.match(line))
             kept += [rest] if _has_prose(rest) else []
-        elif paragraph.strip() and not (legal and re.fullmatch(r"\s*<?\w+://\S+\s*", paragraph)):
+        elif paragraph.strip() and not (legal and _BESIDE_LICENCE.fullmatch(paragraph.strip())):
             kept.append(paragraph)
-    return "\n\n".join(kept) if any(map(_has_prose, kept)) else ""
+    return "\n\n".join(kept) if title or any(map(_has_prose, kept)) else ""
+
+
+def _title_above_notice(lines: list[str]) -> str:
+    """Return what stands above a copyright notice in the same paragraph, `name - title` for example; "" if the notice
+    does not begin a line, or what is above it states rights itself or names people."""
+    above = list(takewhile(lambda line: not _LEGAL_LINE.match(line), lines))
+    title = "\n".join(above)
+    if len(above) == len(lines) or _LEGAL.search(title) or re.search(r"@|\b\d{4}\b", title):
+        return ""
+    return title if len(_LOWER_WORD.findall(title)) > 1 or _NAMED_TITLE.match(title) else ""
 
 
 def _without_legal_lines(lines: list[str]) -> list[str]:

@@ -16,6 +16,7 @@ from concordance.base.blocks import Mono, Piece, join_in_sentence
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Symbol, Trust
 from concordance.extract.registry import language_of
 from concordance.facts.updates.reads import memoised_in_object
+from concordance.query.answers import split_key
 from concordance.query.descriptions.definitions import is_logger, is_switch, is_type_variable
 from concordance.query.descriptions.overloads import describes_branch, documented, implementation
 from concordance.query.descriptions.quotations import is_aside
@@ -141,7 +142,7 @@ def _is_dunder(name: str) -> bool:
 
 def _is_special(symbol: Symbol) -> bool:
     """True for constructors, destructors and operators, which say nothing about what a class is for."""
-    name, owner = symbol.name, symbol.key.split(".")[-2:-1]
+    name, owner = symbol.name, split_key(symbol.key)[-2:-1]
     return _is_dunder(name) or name.startswith(("~", "operator")) or owner == [name] or name in _TEST_SETUP
 
 
@@ -216,7 +217,7 @@ def _bases_and_members(model: FileModel, place: int) -> list[Piece]:
     inside = [
         inner for inner in _members(model, place)
         if model.symbols[inner].kind in EXECUTABLE_KINDS and not is_private(model, inner)
-        and not _is_special(model.symbols[inner])
+        and not _is_special(model.symbols[inner]) and "friend" not in model.symbols[inner].modifiers
     ]  # fmt: skip
     inside.sort(key=lambda inner: (-len(model.users.get(inner, ())), inner))
     names = list({model.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]

@@ -314,7 +314,7 @@ class Structure:
         symbol = self.model.symbols[place]
         if symbol.parent < 0 and place not in self.implementations:
             yield from self._imported_as(symbol)
-        modifiers = [modifier for modifier in symbol.modifiers if modifier not in _OBVIOUS]
+        modifiers = [one for one in symbol.modifiers if one not in _OBVIOUS and not symbol.signature.endswith(one)]
         if modifiers:
             yield join_with_commas([Mono(modifier) for modifier in modifiers])
         bases = self._bases(place)
