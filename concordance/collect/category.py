@@ -5,7 +5,8 @@ precedence; otherwise the first rule that applies decides:
 
 1. vendored: a folder of the path holds third-party code
 2. generated: a name, a folder (except for a README in it) or a comment at the top says so
-3. what the file's own name says (`README`, `setup.py`, `tsconfig.json`; `test_x.py` if it is code)
+3. what the file's own name says (`README`, `setup.py`, `tsconfig.json`; `test_x.py` if it is code, `tests.py` if it
+   names what tests are written with)
 4. build: its language is used only for builds
 5. what a folder of the path says: tests before benchmarks, examples, documentation, settings; but data next to tests,
    benchmarks and examples stays data, prose next to benchmarks and examples stays prose, and a program among settings
@@ -111,6 +112,11 @@ _NAMES: tuple[tuple[Category, str], ...] = (
     ),
 )
 
+# No runner but Django's takes a file of these names for tests; Jinja's tests.py is what `is` tests a value with.
+_MAYBE_TESTS = frozenset(("test.py", "tests.py"))
+_TEST_FRAMEWORK = re.compile(
+    r"unittest|pytest|test_?case|django\.test|doctest|\bnose\b|\bassert\b|assert_|\btesting\b", re.I
+)
 _GENERATED_WORDS = ("generated", "do not edit", "do not modify", "bison parser")  # one is in each match
 _COMMENT_LINE = re.compile(r"""\s*(?:\#|//|/\*|--|;|%|<!--|\.\.\s|@?rem\b|"|'|!|dnl\b|\{-|\(\*|::)""", re.I)
 # A comment in which a generator says that it wrote the file
@@ -163,6 +169,8 @@ class Categories:
             return place
         if named is Category.GENERATED or _says_generated(name, top):
             return Category.GENERATED
+        if named is Category.TEST and name in _MAYBE_TESTS and top and not _TEST_FRAMEWORK.search(top):
+            named = None
         if named is not None and (kind in _CODE or named not in (Category.TEST, Category.BENCHMARK)):
             return named
         if kind is Category.BUILD or (place, kind) in _STAYS:

@@ -319,6 +319,18 @@ def test_categories(category: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ('"""Built-in template tests used with the ``is`` operator."""\n\ndef test_odd(value):\n', "source"),
+        ("from django.test import TestCase\n", "test"),
+        ("import shop\n\nassert shop.total() == 3\n", "test"),
+    ],
+)
+def test_tests_by_name_alone(text: str, category: str) -> None:
+    assert CLASSIFIER.form("shop/tests.py", text.encode()).category == category
+
+
+@pytest.mark.parametrize(
     ("path", "text", "generated"),
     [
         ("a.cpp", "// @generated\n", True),
