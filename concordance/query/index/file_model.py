@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
@@ -285,8 +286,21 @@ class FileModel:
         return identity in self.ids
 
     def ref(self, identity: int) -> Ref:
-        """Return a link to the definition or file with this id."""
-        return ref_of(self.index, identity)
+        """Return a link to the definition or file with this id; one that has the name of a definition of this file is
+        shown with its module."""
+        ref = ref_of(self.index, identity)
+        if self.is_own(identity) or ref.label not in self._own_names:
+            return ref
+        module, own = _module_parts(ref.path), _module_parts(self.path)
+        same = takewhile(bool, (one == other for one, other in zip(module, own, strict=False)))
+        return ref._replace(label=".".join((*module[: sum(same) + 1][::-1], ref.label)))
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        """The names of definitions that a link to another file could be mistaken for, if each file is a module."""
+        if not language_of(self.file.language).reexports:
+            return frozenset()
+        return frozenset(self.name(place) for place, symbol in enumerate(self.symbols) if symbol.parent < 0)
 
     def own(self, place: int, label: str = "") -> Ref:
         """Return a link to one of the file's own definitions."""
@@ -329,6 +343,13 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
 
 
 _MAX_NAME_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address
+
+
+def _module_parts(path: str) -> list[str]:
+    """Return the last part of a module's name, the one before it and so on."""
+    folder, _, name = path.rpartition("/")
+    parts = folder.split("/") if folder else []
+    return parts[::-1] if name == "__init__.py" and parts else [name.partition(".")[0], *parts[::-1]]
 
 
 def _bare(path: str) -> str:
