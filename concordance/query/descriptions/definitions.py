@@ -317,7 +317,9 @@ def reexport_summary(index: Index, file: File, facts: FileOutline, least: int = 
     if not sources:
         return []
     shown = 2 + (len(sources) == 3)
-    best: list[Piece] = [Ref(To.FILE, path, "", _module(path)) for path, _ in sources.most_common(shown)]
+    most = [path for path, _ in sources.most_common(shown)]
+    labels = Counter(map(_module, most))
+    best: list[Piece] = [Ref(To.FILE, path, "", path if labels[_module(path)] > 1 else _module(path)) for path in most]
     modules = join_in_sentence([*best, *([f"{len(sources) - shown} more"] if len(sources) > shown else [])])
     number = len(names - {"*"})
     if number < least or (whole and least > _MAX_BESIDE_WHOLE):

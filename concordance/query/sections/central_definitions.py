@@ -21,12 +21,14 @@ from concordance.query.descriptions.definitions import is_logger, is_switch, is_
 from concordance.query.descriptions.overloads import describes_branch, documented, implementation
 from concordance.query.descriptions.quotations import is_aside
 from concordance.query.index.file_model import IMPORT, FileModel
+from concordance.query.index.ledger import outline
 from concordance.query.markup import first_sentence
 
 _LISTED_KINDS = frozenset((*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE))
 _TEST_SETUP = frozenset(
     ("setUp", "tearDown", "setUpClass", "tearDownClass", "setUpTestData", "setup_method", "teardown_method")
 )
+_FIRST_WORD = re.compile(r"[\s@\\*]*(\w+)")
 _ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\s+")
 _OWNER_KINDS = TYPE_KINDS | {Kind.TYPE}
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
@@ -187,15 +189,25 @@ def _files_by_definition(model: FileModel) -> tuple[dict[int, set[str]], dict[in
 def explain(model: FileModel, place: int) -> list[Piece]:
     """Return what a definition is, after a dash: its author's sentence, or else its bases and members or signature."""
     symbol, doc = model.symbols[place], model.symbols[documented(model.symbols, place)].doc
-    doc = "" if describes_branch(model.symbols, place) else doc
+    doc = "" if describes_branch(model.symbols, place) else doc or _declared_doc(model, place)
     sentence = first_sentence(doc, model.file.language, symbol.name) if doc else ""
-    about_parameter = sentence.partition(" ")[0] in {parameter.name for parameter in symbol.parameters}
+    first = _FIRST_WORD.match(doc)
+    about_parameter = first is not None and first[1] in {parameter.name for parameter in symbol.parameters}
     if sentence and not about_parameter and not is_aside(sentence):
         return [f" — {sentence}"]
     if symbol.kind in _OWNER_KINDS:
         return _bases_and_members(model, place)
     signature = " ".join(symbol.signature.split())
     return [" — ", Mono(signature)] if symbol.parameters and len(signature) <= _MAX_SIGNATURE else []
+
+
+def _declared_doc(model: FileModel, place: int) -> str:
+    """Return the documentation of the declaration of what is defined here, in its header."""
+    declaration = model.counterparts.get(place)
+    if declaration is None or model.symbols[place].declaration:
+        return ""
+    path, declared = model.index.order_of(declaration)
+    return outline(model.index, path).symbols[declared].doc
 
 
 def count_implemented(symbol: Symbol) -> int:

@@ -24,13 +24,16 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
+from concordance.query.descriptions.definitions import is_package_file, reexport_summary
 from concordance.query.descriptions.documentation_pages import documentation_page
+from concordance.query.descriptions.files import is_brief, own_description
 from concordance.query.descriptions.overloads import documented
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.descriptions.suites import suite_titles
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_from, bridges_of
 from concordance.query.index.graphs.test_directness import file_words
+from concordance.query.index.ledger import outline
 from concordance.query.markup import first_sentence
 from concordance.query.search.absence import not_analysed
 from concordance.query.search.related_files import may_test, stem_of
@@ -53,6 +56,8 @@ def blocks(model: FileModel) -> list[Block]:
     """Return the blocks of the section."""
     rows = rank_definitions(model)
     blocks = _definitions(model, rows)
+    if reexports := _reexports(model):
+        blocks.append(Text(as_sentence(reexports)))
     if rows:
         blocks += _way_through(model, rows[0].place)
     belongs = [*_inputs(model), *_places(model)]
@@ -65,6 +70,14 @@ def blocks(model: FileModel) -> list[Block]:
     if titles:
         blocks = [*_suites(model, titles), *blocks]
     return blocks or [Text([_nothing_found(model)])]
+
+
+def _reexports(model: FileModel) -> list[Piece]:
+    """Return what a package offers of its modules, if File Purpose has the words of its author instead."""
+    words = own_description(model.file, model.facts.doc)
+    if not is_package_file(model.file) or not words or is_brief(model.file, words):
+        return []
+    return reexport_summary(model.index, model.file, outline(model.index, model.path))
 
 
 def _suites(model: FileModel, titles: dict[str, int]) -> list[Block]:
