@@ -202,7 +202,8 @@ def _twin(model: FileModel) -> list[Piece]:
 
 
 def _main_test(model: FileModel) -> tuple[str, str]:
-    """Return the test that uses the file and has its name, or else the one that uses it most, and what that is."""
+    """Return the test that uses the file and has its name, or else the one that uses most of its definitions, and what
+    that is."""
     index = model.index
     if model.file.category == Category.TEST:
         return "", ""
@@ -214,7 +215,10 @@ def _main_test(model: FileModel) -> tuple[str, str]:
     def is_namesake(path: str) -> bool:
         return file_words(path) == name and may_test(path, model.path)
 
-    tests.sort(key=lambda row: (not is_namesake(row[0]), -row[1], row[0]))
+    used: Counter[str] = Counter()
+    for uses in model.users.values():
+        used.update({index.path_of(use.id) for use in uses})
+    tests.sort(key=lambda row: (not is_namesake(row[0]), -used[row[0]], -row[1], row[0]))
     path = next((path for path, _ in tests if index.has_tests_in(path)), "")
     return path, "Main test" if is_namesake(path) else "Test that uses it most"
 
