@@ -29,6 +29,7 @@ _ENUM = re.compile(r"(?:^|\.)(?:\w*Enum|\w*Flag)$")
 _PROPERTY = re.compile(r"property$|\.(?:setter|getter|deleter)$")
 _CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
 _OPENING = re.compile(rb"[(\s]*[A-Za-z]{0,2}(?:\"\"\"|'''|\"|')(?:\s|\\\r?\n)*")
+_STRING_BELOW = re.compile(rb"[ \t]*\r?\n[ \t]*[rRuU]?(?:\"\"\"|'''|\"|')")
 # A value that is a type, so that the name is an alias: `Union[…]`, `Callable[…]`
 _TYPING = re.compile(
     r"(?:typing\.|t\.|te\.|typing_extensions\.)?(?:Union|Optional|Callable|Dict|List|Tuple|Type|Literal|Annotated|Set|"
@@ -308,11 +309,25 @@ def _variable(draft: Draft, node: Node, target: Node, owner: Definition | None) 
         kind = Kind.TYPE
     else:
         kind = Kind.CONSTANT if _CONSTANT.match(name) or typed.startswith(("Final", "typing.Final")) else Kind.VARIABLE
+    doc, end = _docstring_below(draft, node)
     draft.define(
-        kind, name, target.start_byte, node.start_byte, node.end_byte,
-        signature=_assigned(node, target, typed),
+        kind, name, target.start_byte, node.start_byte, end,
+        signature=_assigned(node, target, typed), doc=doc,
         condition=condition_of(draft.source, node), returns=typed, nests=False, owner=owner,
     )  # fmt: skip
+
+
+def _docstring_below(draft: Draft, node: Node) -> tuple[str, int]:
+    """Return the string below an assignment that documents it, and the end of that, or else of the assignment."""
+    if _STRING_BELOW.match(draft.source.data, node.end_byte) is None or node.parent is None:
+        return "", node.end_byte
+    below = node.parent.next_named_sibling
+    value = below.named_child(0) if below is not None and below.named_child_count == 1 else None
+    doc = _literal(value) if below is not None and below.type == "expression_statement" and value is not None else ""
+    if not doc or below is None:
+        return "", node.end_byte
+    draft.prose.append((draft.source.line(below.start_byte), doc))
+    return doc, below.end_byte
 
 
 def _assigned(node: Node, target: Node, typed: str) -> str:
@@ -347,9 +362,10 @@ def _attribute(
     seen.add((owner, text(name)))
     annotation = node.child_by_field_name("type")
     typed = one_line(text(annotation)) if annotation is not None else ""
+    doc, end = _docstring_below(draft, node)
     draft.define(
-        Kind.FIELD, text(name), name.start_byte, node.start_byte, node.end_byte,
-        signature=_assigned(node, left, typed),
+        Kind.FIELD, text(name), name.start_byte, node.start_byte, end,
+        signature=_assigned(node, left, typed), doc=doc,
         condition=condition_of(draft.source, node), returns=typed, nests=False, owner=owner,
     )  # fmt: skip
 

@@ -304,7 +304,7 @@ class Structure:
         cite = [Cite(self.path, *lines)] if lines else []
         first = self._quoted.setdefault(symbol.doc, place)
         if first != place and len(symbol.doc) >= _MIN_REPEATED:
-            yield Text(["Documented like ", self._named(self.model.ids.id_at(first), place), ".", *cite])
+            yield Text(["Same documentation as ", self._named(self.model.ids.id_at(first), place), ".", *cite])
         else:
             link = partial(self.named.ref, documented=place)
             yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, link)])])
