@@ -185,7 +185,7 @@ class Structure:
         now: list[int] = []
         aliases = self.same_named.values()
         for place in places:
-            if place in aliases:
+            if place in aliases or self._is_label(place):
                 continue
             symbol = self.model.symbols[place]
             small = symbol.kind in _SMALL_KINDS and not symbol.doc and place not in self.model.children
@@ -198,6 +198,14 @@ class Structure:
                 yield [place]
         if now:
             yield now
+
+    def _is_label(self, place: int) -> bool:
+        """True for the first key of an entry in a list, if the entry is shown by it: `- name: Windows`."""
+        symbol = self.model.symbols[place]
+        if symbol.kind != Kind.KEY or symbol.parent < 0 or place in self.model.children:
+            return False
+        around = self.model.symbols[symbol.parent]
+        return (around.line, around.signature) == (symbol.line, symbol.signature)
 
     def _is_large(self, place: int) -> bool:
         symbol = self.model.symbols[place]
@@ -268,7 +276,8 @@ class Structure:
             pieces.append(f"–{last}")
         other = self.model.counterparts.get(place, 0)
         if symbol.declaration:
-            pieces += [", defined in ", self._file_of(other)] if other else [", declared here"]
+            is_document = language_of(self.language).is_markup
+            pieces += [", defined in ", self._file_of(other)] if other else [] if is_document else [", declared here"]
         elif other:
             pieces += [", declared in ", self._file_of(other)]
         return [*pieces, *_under(self._condition(place))]
@@ -314,7 +323,8 @@ class Structure:
         symbol = self.model.symbols[place]
         if symbol.parent < 0 and place not in self.implementations:
             yield from self._imported_as(symbol)
-        modifiers = [one for one in symbol.modifiers if one not in _OBVIOUS and not symbol.signature.endswith(one)]
+        shown = symbol.signature
+        modifiers = [word for word in symbol.modifiers if word not in _OBVIOUS and not shown.endswith(word)]
         if modifiers:
             yield join_with_commas([Mono(modifier) for modifier in modifiers])
         bases = self._bases(place)
@@ -325,7 +335,7 @@ class Structure:
                     yield [f"{verb} ", *join_with_commas(some)]
         over = self._with_overloads(place, self.model.overridden)
         if over:
-            yield ["overrides ", *join_with_commas([self.model.ref(one) for one in over])]
+            yield ["overrides ", *join_with_commas([self.model.ref(identity) for identity in over])]
         under = self._with_overloads(place, self.model.overriding)
         if under:
             yield self._from(place, [UsePair(identity, 0, 0, 1) for identity in under], "overridden")
@@ -386,7 +396,7 @@ class Structure:
         if place in self.implementations:
             return []
         places = [*(stub for stub, behind in self.implementations.items() if behind == place), place]
-        return list(dict.fromkeys(row for one in places for row in rows.get(one, ())))
+        return list(dict.fromkeys(row for each in places for row in rows.get(each, ())))
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
         users = self._with_overloads(place, self.model.users)
