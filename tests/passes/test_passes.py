@@ -58,6 +58,8 @@ from tests.support import program
          ["TEST(Suite, Name)", "TEST_F(Fix, Other)"]),
         ("cpp", "test/b.cpp", "TEST_SUBMODULE(ring, m) { run(); }\nTEST_P(Fix, Rings) { run(); }\n",
          ["TEST_P(Fix, Rings)"]),
+        ("cpp", "test/c.cpp", "JSONTEST_FIXTURE_LOCAL(Fix, Rings) { run(); }\nLATER(Fix, Rings) { run(); }\n",
+         ["JSONTEST_FIXTURE_LOCAL(Fix, Rings)"]),
         ("go", "a_test.go", "package a\nfunc TestAdd(t *testing.T) {}\nfunc Testify() {}\nfunc BenchmarkAdd() {}\n", ["TestAdd"]),
         ("rust", "src/a.rs", "fn add() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn works() {}\n}\n", ["tests.works"]),
         ("java", "src/test/ATest.java", "class ATest {\n  @Test void adds() {}\n  void other() {}\n}\n", ["ATest.adds"]),

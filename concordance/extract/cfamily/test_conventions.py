@@ -30,7 +30,7 @@ _HEAD = 4_000  # bytes in which a test file includes its framework
 _MAX_CMAKE_FILES = 400  # CMake files that are searched for the use of a variable
 # What follows "TEST" is as in a framework: other macros, as `TEST_SUBMODULE`, may define anything.
 _MACRO = re.compile(
-    r"(?:[A-Z0-9]+_)*TEST(?:_(?:[A-Z]|CASE(?:_[A-Z_]+)?|METHOD|FIXTURE|(?:[A-Z]+_)?IMPL))?\s*\(|"
+    r"(?:[A-Z0-9]+_)*(?:[A-Z]{3,})?TEST(?:_(?:[A-Z]|CASE(?:_[A-Z_]+)?|METHOD|FIXTURE(?:_[A-Z]+)?|(?:[A-Z]+_)?IMPL))?\s*\(|"
     r"(?:SCENARIO(?:_METHOD)?|SUBCASE)\s*\("
 )
 # Of other titles, some characters have a meaning in a filter.

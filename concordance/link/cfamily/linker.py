@@ -16,6 +16,7 @@ from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, Role, Symbol
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.expression_types import TYPES
 from concordance.link.cfamily.include_graph import IncludeGraph
+from concordance.link.cfamily.members import STANDARD_MEMBERS
 from concordance.link.cfamily.resident_tables import CFamilyState, table_files, update_tables
 from concordance.link.cfamily.resolver import ExpressionResolver
 from concordance.link.cfamily.scopes import (
@@ -374,8 +375,8 @@ class CFamilyLinker(LanguageLinker):
         entries = [entry for entry in entries if not resolver.is_hidden(view, entry)]
         seen = [entry for entry in entries if entry.is_visible(view)]
         if len(seen) == 1:
-            # A member of this name that only another file defines may just as well be meant, or one of a library.
-            is_guess = len(entries) > 1 and view.op[at] == MEMBER
+            # A member of this name that only another file defines may just as well be meant, or one of a container.
+            is_guess = view.op[at] == MEMBER and (len(entries) > 1 or seen[0].name in STANDARD_MEMBERS)
             by = ONLY_DEFINITION if len(entries) == 1 else "only one that is included"
             trust = Trust.CANDIDATE if is_guess else Trust.UNIQUE_NAME
             self._choose(view, use, at, ResolvedName(seen[0], by, trust), count, rows)

@@ -44,6 +44,12 @@ ELEMENT_ACCESSORS = frozenset((
     "at", "front", "back", "value", "get", "lock", "top", "load", "value_or", "data", "begin", "end", "cbegin", "cend",
     "rbegin", "rend", "find", "emplace_back", "release", "operator*", "lower_bound", "upper_bound",
 ))  # fmt: skip
+# Members of strings, containers, smart pointers and exceptions of the standard library: of a value whose type is not
+# known, one of these is as likely as the only class of the repository that has such a member.
+STANDARD_MEMBERS = frozenset((
+    "at", "back", "begin", "c_str", "clear", "count", "data", "empty", "end", "erase", "first", "front", "get",
+    "insert", "length", "load", "pop_back", "push_back", "reset", "second", "size", "store", "str", "swap", "what",
+))  # fmt: skip
 PAIR_PARTS = {"first": 0, "second": 1}
 _MAX_POINTERS = 4  # smart pointers that are followed to find a member
 _MAX_NESTING = 4  # nesting of template arguments in the types of a cycle
