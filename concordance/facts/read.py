@@ -141,9 +141,13 @@ class Facts(Store):
         return [place_of(row) for row in self._all(query, (name,))]
 
     def files_defining(self, names: Iterable[str]) -> dict[str, set[int]]:
-        """Return the ids of the files that define each of some names; names that are only declared are left out."""
+        """Return the ids of the files that define each of some names as a type, function or macro at the top level."""
         files: dict[str, set[int]] = {}
-        query = "SELECT DISTINCT name, file FROM symbol WHERE name IN (?...) AND NOT declaration"
+        query = (
+            "SELECT DISTINCT name, file FROM symbol WHERE name IN (?...) AND NOT declaration "
+            "AND ifnull(instr(key, '.'), 0) = 0 "
+            "AND kind IN ('class', 'struct', 'function', 'interface', 'enum', 'type', 'macro')"
+        )
         for name, file in self._rows_of_each(query, names):
             files.setdefault(name, set()).add(file)
         return files

@@ -200,7 +200,7 @@ class ExpressionTypes(Members):
 
     def is_const(self, view: FileScope, expression: int, name: str) -> bool | None:
         """Return whether a member is accessed on a const variable; None if its declaration does not say."""
-        if view.op[expression] != NAME:
+        if view.op[expression] not in (NAME, LOOKUP, MEMBER):
             return None
         receiver = self.type_of(view, expression)
         scope: CScope | None = receiver[0] if receiver is not None else None
@@ -211,12 +211,25 @@ class ExpressionTypes(Members):
             and self.acts_as_pointer(scope)
         ):
             return False  # the pointer is const, what it points to is not
+        if view.op[expression] != NAME:
+            return self._is_const_field(view, expression) or None
         for value in view.bindings[view.left[expression]]:
             if view.op[value] == OF_TYPE:
                 return bool(view.right[value])
             if view.op[value] == CAST:
                 return True
         return None
+
+    def _is_const_field(self, view: FileScope, expression: int) -> bool:
+        """True if a field is declared const; if it is not, the object that it belongs to may be."""
+        resolved = self.named(view, expression)
+        if resolved is None or resolved.entry.kind in _NO_VALUES:
+            return False
+        return any(
+            other.op[value] == OF_TYPE and bool(other.right[value])
+            for other, place in self.symbols(resolved.entry)
+            for value in other.file.related_expressions(place, SymbolRelation.TYPE)
+        )
 
     def _value_type(self, view: FileScope, expression: int) -> Type | None:
         """Return the type of a variable, a field or `this`."""
