@@ -454,9 +454,8 @@ class Structure:
         if len(inside) > _INSIDE:
             pieces: list[Piece] = [f"{len(inside):,}{noun} here"]
             if away:
-                named = _one_by_label(map(self._other_user, away)) if len(away) <= _NAMED_AWAY else []
-                elsewhere = f"{len(named)} elsewhere: " if named else ""
-                pieces += [f" and {elsewhere}", *(join_with_commas(named) or self._elsewhere(away, "", paths))]
+                pieces += [" and ", *self._elsewhere(away, "", paths)]
+                pieces += [] if len(away) > _NAMED_AWAY else [" elsewhere"]
         elif here:
             pieces = [f"{verb} by ", *join_with_commas(inside)]
             if away:
