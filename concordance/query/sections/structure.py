@@ -579,8 +579,8 @@ def _short_signature(symbol: Symbol) -> str:
 
 
 class PlainFiles:
-    """The files whose definitions have no anchors of their own, for a few pages: only the languages of files that are
-    asked about are loaded."""
+    """The files whose definitions have no anchors of their own. Only the languages of files that are asked about are
+    loaded, of which there are none where no page changes."""
 
     def __init__(self, index: Index) -> None:
         self._languages = {path: language for _, path, language, *_ in index.file_rows}

@@ -94,7 +94,7 @@ def ending(pages: Iterable[str]) -> str:
 
 def pages_digest(pages: Iterable[ManifestPage]) -> str:
     """Return a digest of all listed rows: it differs if any page or its content differs."""
-    return digest("\n".join(map(_line, sorted(pages))).encode("utf-8", "backslashreplace"))
+    return digest(repr([row[:] for row in sorted(pages)]).encode("utf-8", "backslashreplace"))
 
 
 def version(out: str) -> str:
@@ -136,7 +136,7 @@ def _head(pages: Collection[ManifestPage], unfinished: bool, site: bool, options
 
 @lru_cache(maxsize=1 << 17)
 def _line(row: ManifestPage) -> str:
-    """Return a page's row. Cached, since it is written when a run begins and when it ends, and hashed."""
+    """Return a page's row. Cached, since it is written when a run begins and when it ends."""
     return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
 
 

@@ -32,7 +32,7 @@ from concordance.query.index.updates.tables import link_tables
 from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.query.sections.examples import EXAMPLES, find_examples
 from concordance.query.sections.file_page.related import RELATED_FILES, related_files
-from concordance.query.sections.structure import plain_files
+from concordance.query.sections.structure import PlainFiles, plain_files
 from concordance.render import claims
 from concordance.render.addresses import Addresses
 from concordance.render.formats import FORMATS, PageFormat
@@ -112,9 +112,9 @@ def write(
     with opened_folder(root, folder, out, False) as confined, forked.without_gc(), resident.discard_on_error():
         state = resident.books[out] = _book_state(root, folder, out, book, resident.books.get(out))
         state.index.skipped_pages = skipped
-        paths, plain = [row[1] for row in state.index.file_rows], plain_files(state.index)
-        ending = _format(form).ENDING
-        addresses = state.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, ending))
+        paths, languages = [row[1] for row in state.index.file_rows], [row[2] for row in state.index.file_rows]
+        plain, ending = PlainFiles(state.index), _format(form).ENDING
+        addresses = state.addresses((paths, languages, form), lambda: Addresses(paths, root, out, plain, ending))
         level = _Level(confined, book, config, False, only_compare, resident.recheck_all, form, cluster)
         summary = level.write(state, addresses, progress)
         if not only_compare and not resident.will_update_again:
