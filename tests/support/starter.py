@@ -147,4 +147,19 @@ def main(number: int) -> NoReturn:
         os.setsid()  # the whole group is killed
         importlib.import_module("tests.support.stopping").kill_at(killed_at)
     sys.argv[:] = [str(Path(sys.executable).parent / "concord"), *args]
-    sys.exit(importlib.import_module("concordance.entry").main())
+    _run_program()
+
+
+def _run_program() -> NoReturn:
+    """Run the program and end this process, without freeing one by one all objects that were imported: that takes
+    longer than a question."""
+    code: object = 0
+    try:
+        importlib.import_module("concordance.entry").main()
+    except SystemExit as ending:
+        code = ending.code
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as Python does before it exits
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else code is not None)
