@@ -80,6 +80,7 @@ GRAMMAR = trees.Grammar("tree_sitter_bash", DEFINITIONS, NAMES)
 
 _TEST = re.compile(rb"^([ \t]*)@test[ \t]+(?:([\"'])([^\r\n]*?)\2|([^\s\"'{][^\r\n{]*?))[ \t]*\{", re.M)
 _DOCUMENT = re.compile(rb"<<-?[ \t]*[\"'\\]?(\w+)")
+_ESCAPED_COMMAND = re.compile(rb"^([ \t]*)\\(\.|source)(?=[ \t])", re.M)
 _READONLY = re.compile(rb"\s-\w*r")
 _SHOWN = 200
 
@@ -90,7 +91,7 @@ def read(source: Source) -> Draft:
         draft = Draft(source)
         draft.problem(0, len(source.data), NOT_READ)
         return draft
-    plain, tests = _without_tests(source)
+    plain, tests = _without_tests(_without_escapes(source))
     tree = trees.compile_grammar(GRAMMAR).parser.parse(plain.data)
     if is_too_deep(tree.root_node):
         draft = Draft(source)
@@ -135,6 +136,16 @@ def _without_documents(data: bytes) -> bytes:
         if opened and last.get(opened[1], 0) > number:
             terminator = opened[1]
     return b"\n".join(kept)
+
+
+def _without_escapes(source: Source) -> Source:
+    """Blank the backslash before a command that no alias is to replace (`\\. file`): the grammar joins such a line to
+    the one before it."""
+    if b"\\." not in source.data and b"\\source" not in source.data:
+        return source
+    plain = copy.copy(source)
+    plain.data = _ESCAPED_COMMAND.sub(rb"\1 \2", source.data)
+    return plain
 
 
 def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:

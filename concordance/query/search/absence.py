@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concordance.base.blocks import Piece, Ref, To, count_noun, join_in_sentence
-from concordance.base.model import File, Kind, Skip, Trust
+from concordance.base.model import Category, File, Kind, Skip, Trust
 from concordance.extract.registry import is_analysed, language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
@@ -34,6 +34,8 @@ _FOUND_BY_NAME = re.compile(
     r"|\.github/(?:workflows/[^/]+\.ya?ml|ISSUE_TEMPLATE/[^/]+|(?:issue|pull_request)_template\.md))$",
     re.I,
 )
+
+_IMPORTED = (Category.SOURCE, Category.TEST, Category.EXAMPLE, Category.BENCHMARK)  # settings and documents are not
 
 
 def is_linked(file: File) -> bool:
@@ -73,7 +75,8 @@ def no_users(model: FileModel) -> list[Piece]:
     headers = _declaring_headers(model)
     if others and not headers:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
-        linked = f"No import {_or_use(model.file)}was found; " if is_linked(model.file) else ""
+        is_imported = is_linked(model.file) and model.file.category in _IMPORTED
+        linked = f"No import {_or_use(model.file)}was found; " if is_imported else ""
         return [linked, *_listed(others), f" {refer}: see Across Languages."]
     if headers:
         declare = "declares" if len(headers) == 1 else "declare"

@@ -32,6 +32,7 @@ _FIRST_WORD = re.compile(r"[\s@\\*]*(\w+)")
 _ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\s+")
 _OWNER_KINDS = TYPE_KINDS | {Kind.TYPE}
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
+_BUILT_IN_OWNER = re.compile(r"(?:.*\.)?[\[(&*].*\.\w+\Z")  # in Rust, methods of slices, tuples and references
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
 _MAX_BASES = 3  # bases that are named
 _MAX_MEMBERS = 4  # members of an undocumented class that are named
@@ -135,7 +136,7 @@ def _is_listed(symbol: Symbol) -> bool:
         return False
     described = symbol.name, symbol.kind, symbol.signature
     is_aside = is_logger(*described) or is_switch(*described) or is_type_variable(*described)
-    return not is_aside and not _is_special(symbol)
+    return not is_aside and not _is_special(symbol) and _BUILT_IN_OWNER.match(symbol.key) is None
 
 
 def _is_dunder(name: str) -> bool:

@@ -300,7 +300,7 @@ def _targets(model: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
     guess = "" if best > Trust.CANDIDATE else " (one of these)" if len(targets) > 1 else _NAMESAKE
     for start in range(0, max(1, len(refs)), _MAX_BRIDGES):
         some = refs[start : start + _MAX_BRIDGES]
-        yield [*join_in_sentence(some, "or"), guess] if guess else join_in_sentence(some)
+        yield [*join_in_sentence(some, "or"), guess] if guess and some else join_in_sentence(some)
 
 
 def _is_table_entry(model: FileModel, identity: int) -> bool:

@@ -318,6 +318,9 @@ def _no_caller(model: FileModel, heading: str) -> str:
         return "A program of its own; the checks in it were not recognised as tests."
     if model.file.category == Category.TEST and model.index.has_tests:  # data, or code that a test runs as a program
         return f"No tests were recognised in it, and no call to it from a test was found; {NOT_FOLLOWED}."
+    is_script = model.file.category == Category.TEST and model.file.language == "shell"
+    if is_script and not model.index.neighbours.users_of(model.ids.file):
+        return "A script of its own; the checks in it were not recognised as tests."
     if not model.index.has_tests:
         return "No tests were recognised in the repository, in the languages that are analysed."
     return f"No test found that runs it; {NOT_FOLLOWED}."
