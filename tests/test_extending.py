@@ -343,7 +343,7 @@ def test_a_plug_in_that_lacks_a_part(tmp_path: Path, path: str, text: str, part:
     asked += ("--format", "plain") if "formats" in path else ()
     done = concord(*asked, env=toy.env, code=1)
     folder, _, name = f"{path.removesuffix('.py').replace('/', '.')}".rpartition(".")
-    assert f"The plug-in toy.{folder}.{name} lacks {part}. See concordance.{folder}.{protocol}" in done.stderr
+    assert f"the plug-in toy.{folder}.{name} lacks {part}. See concordance.{folder}.{protocol}" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -362,4 +362,4 @@ def test_a_rule_that_nobody_would_see(tmp_path: Path, old: str, new: str, said: 
 def test_a_plug_in_that_cannot_be_imported(tmp_path: Path) -> None:
     toy = Extension(tmp_path, {"extract/rules/toy_order.py": RULE.replace("concordance.base.model", "concordance.base.gone")})
     done = concord("build", toy.repository, env=toy.env, code=1)
-    assert "The plug-in toy.extract.rules.toy_order cannot be imported: ModuleNotFoundError: No module named 'concordance.base.gone'" in done.stderr
+    assert "the plug-in toy.extract.rules.toy_order cannot be imported: ModuleNotFoundError: No module named 'concordance.base.gone'" in done.stderr

@@ -76,13 +76,13 @@ def load(package: str, name: str) -> ModuleType:
     except _FAULTS as error:
         reason = f"{type(error).__name__}: {error}"
         raise BrokenPlugin(
-            f"The plug-in {package_name}.{name} cannot be imported: {reason}", "Update or remove it"
+            f"the plug-in {package_name}.{name} cannot be imported: {reason}", "Update or remove it"
         ) from error
     protocol = getattr(importlib.import_module(package), "PROTOCOL", None)
     missing = [part for part in _required_names(protocol) if not hasattr(module, part)]
     if missing:
         raise BrokenPlugin(
-            f"The plug-in {module.__name__} lacks {', '.join(missing)}", f"See {package}.{_protocol_name(protocol)}"
+            f"the plug-in {module.__name__} lacks {', '.join(missing)}", f"See {package}.{_protocol_name(protocol)}"
         )
     return module
 

@@ -50,7 +50,7 @@ class Blobs:
         self._git.say(blob.encode("ascii") + b"\n")
         answer = self._git.output.readline().split()
         if len(answer) != 3:
-            raise Unreadable(blob, "git has no content for it here")
+            raise Unreadable(blob, "git has no content for it in this clone")
         size = int(answer[2])
         return self._git.output.read(size + 1)[:size]
 

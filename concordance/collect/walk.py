@@ -333,7 +333,7 @@ def _tree_entry(record: bytes) -> ListedFile | None:
     if mode == _SUBMODULE_MODE:
         return ListedFile(path, 0, 0, Skip.SUBMODULE, f"at commit {blob}")
     if not size.isdigit():
-        return ListedFile(path, 0, 0, Skip.UNREADABLE, "git has no content for it here", blob)
+        return ListedFile(path, 0, 0, Skip.UNREADABLE, "git has no content for it in this clone", blob)
     return ListedFile(path, int(size), 0, Skip.SYMLINK if mode == _LINK_MODE else Skip.NONE, "", blob)
 
 
@@ -349,7 +349,7 @@ def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
             if not answer:
                 git.end()
             if len(answer) != 3:
-                raise Unreadable(blob, "git has no content for it here")
+                raise Unreadable(blob, "git has no content for it in this clone")
             size = int(answer[2])
             yield git.output.read(size + 1)[:size]
 

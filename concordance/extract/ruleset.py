@@ -236,10 +236,10 @@ def rules_for(language: str) -> list[Rule]:
 
 def _rule(module: ModuleType) -> Rule:
     if not (getattr(module, "NAMES", ()) or getattr(module, "WORDS", ())):
-        raise BrokenPlugin(f"The rule {module.ID} has neither NAMES nor WORDS: it would never run", "Add one of them")
+        raise BrokenPlugin(f"the rule {module.ID} has neither NAMES nor WORDS: it would never run", "Add one of them")
     if module.CATEGORY not in CATEGORIES:
         advice = f"Use one of {', '.join(CATEGORIES)}"
-        raise BrokenPlugin(f"The rule {module.ID} has the category {module.CATEGORY}, which no page shows", advice)
+        raise BrokenPlugin(f"the rule {module.ID} has the category {module.CATEGORY}, which no page shows", advice)
     return Rule(
         module.ID, module.TITLE, module.CATEGORY, module.SEVERITY, module.WHY, module.BAD, module.GOOD,
         module.LANGUAGES, OWN_TOOL, module.TESTS,

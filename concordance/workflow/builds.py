@@ -110,8 +110,8 @@ def _write(
 ) -> BookSummary:
     """Write the book, and if requested the pages about its pages; with `only_compare` only compare."""
     report = partial(_report_pages, progress)
-    here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
-    skipped = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
+    book_folder = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
+    skipped = {folder: count for folder, count in summary.passed.items() if (folder or ".") != book_folder}
     written = pages.write(
         root, store_path(root), out, book_options, config, report, skipped, only_compare, resident, form, cluster
     )

@@ -126,12 +126,12 @@ def find_false_statements(index: Index, refs: list[Ref], addresses: Addresses, o
     try:
         for ref in refs[:_MAX_PAGES]:
             page = addresses.page(ref)
-            there = manifest.read_regular_file(os.path.join(out, page)) if page in listed.pages else None
-            if there is None:
+            written = manifest.read_regular_file(os.path.join(out, page)) if page in listed.pages else None
+            if written is None:
                 continue
             now = _rendered(index, ref, addresses)
             left = {_normalised(line) for _, line in _statements(now)}
-            for number, line in _statements(there.decode("utf-8", "replace")):
+            for number, line in _statements(written.decode("utf-8", "replace")):
                 if _normalised(line) not in left:
                     text = _without_markup(line)
                     old: dict[str, object] = {"line": number, "text": text}

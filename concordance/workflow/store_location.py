@@ -178,7 +178,7 @@ def ask_first(root: str, yes: bool) -> None:
     except click.Abort:  # Ctrl-C, or the end of the input
         agreed = False
     if not agreed:
-        raise UserError("Nothing was read", "Name a repository, or run the command inside one")
+        raise UserError("nothing was read", "Name a repository, or run the command inside one")
 
 
 def _is_terminal(stream: object) -> bool:

@@ -211,7 +211,7 @@ def test_a_build_starts_ray_by_itself(by_processes: dict[str, Any], tmp_path: Pa
 def test_an_address_where_nothing_answers(tmp_path: Path) -> None:
     repo = shutil.copytree(SAMPLE, tmp_path / "sample")
     done = concord("build", repo, "--no-book", "--yes", "--executor", "ray", "--address", "127.0.0.1:1", code=1)
-    assert "The Ray cluster at 127.0.0.1:1 cannot be reached" in done.stderr
+    assert "the Ray cluster at 127.0.0.1:1 cannot be reached" in done.stderr
     assert not (repo / ".concordance" / "index.db").exists()
 
 

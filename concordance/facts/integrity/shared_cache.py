@@ -130,7 +130,7 @@ class SharedCache:
 
     def _failed(self, done: str, error: Exception) -> SharedCacheFailed:
         """Describe an error without its text, which may contain credentials."""
-        return SharedCacheFailed(f"The shared cache {public_address(self.address)} cannot be {done}: {_reason(error)}")
+        return SharedCacheFailed(f"the shared cache {public_address(self.address)} cannot be {done}: {_reason(error)}")
 
 
 def _with_scheme(address: str) -> str:

@@ -96,17 +96,17 @@ class _FilesByEnd:
         if how == _PATTERN:
             return self._matching(word, stated.file.path), _MATCHED
         if how == _LISTED:
-            there, stem = join_path(folder, word), word.rpartition("/")[2]
+            written_path, stem = join_path(folder, word), word.rpartition("/")[2]
             return [
-                path for path in self._by_stem.get(stem, ()) if _without_extension(path) == there
+                path for path in self._by_stem.get(stem, ()) if _without_extension(path) == written_path
             ], "path without its extension"
         bases = [folder, ""] if "/" in word else [folder]
         if stated.file.path.endswith(_SITE_SETTINGS):
             bases.append(f"{folder}/docs".lstrip("/"))
         for base in bases:
-            there = join_path(base, word.lstrip("/"))
-            if there is not None and there in self._paths:
-                return [there], "path"
+            written_path = join_path(base, word.lstrip("/"))
+            if written_path is not None and written_path in self._paths:
+                return [written_path], "path"
         if word.endswith(_PAGE) and how == "path":
             page = join_path(folder, word.removesuffix(_PAGE))
             made = [f"{page}{ending}" for ending in _PAGE_SOURCES if f"{page}{ending}" in self._paths]

@@ -58,20 +58,25 @@ class Fixtures:
 
         A subclass may replace a fixture that a fixture of its base requests.
         """
-        pending, met = [(file, function)], set[tuple[int, int]]()
+        pending, seen = [(file, function)], set[tuple[int, int]]()
         while pending:
             asking, asker = pending.pop()
+            own_class = asking.number, asking.symbol_parent[asker] - 1
             for name in self.names(asking, asker):
-                for above, place in self.classes.order(identity):
-                    fixtures = self._fixtures_of(above).get((place, name), ())
-                    for symbol in fixtures:
-                        if (above.number, symbol) not in met:
-                            met.add((above.number, symbol))
-                            pending.append((above, symbol))
-                            if (above.number, place) != (asking.number, asking.symbol_parent[asker] - 1):
-                                yield above, symbol
-                    if fixtures:
-                        break
+                for above, place, symbol in self._nearest_in_classes(identity, name):
+                    if (above.number, symbol) not in seen:
+                        seen.add((above.number, symbol))
+                        pending.append((above, symbol))
+                        if (above.number, place) != own_class:
+                            yield above, symbol
+
+    def _nearest_in_classes(self, identity: int, name: str) -> Iterator[tuple[LoadedFlow, int, int]]:
+        """Yield the fixtures of a name in the first that has any, of a class and its bases: file, class, fixture."""
+        for above, place in self.classes.order(identity):
+            fixtures = self._fixtures_of(above).get((place, name), ())
+            if fixtures:
+                yield from ((above, place, symbol) for symbol in fixtures)
+                return
 
     def autouse(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the autouse fixtures of a function."""

@@ -84,7 +84,7 @@ class WorkspaceQuestions:
             return [Subject(given[1], given[2])]
         if POSITION.fullmatch(argument) or "/" in argument:
             advice = f"Write REPOSITORY:{argument}"
-            raise UserError(f"{argument} does not say in which repository", advice)
+            raise UserError(f"{argument} may be in any repository of the workspace", advice)
         parts = [part for part in re.split(r"::|\.", argument.removesuffix("()")) if part]
         for end in range(len(parts), 0, -1):
             rows = self.workspace.catalogue.named(parts[end - 1])

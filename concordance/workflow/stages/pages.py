@@ -74,14 +74,14 @@ def _format(name: str) -> PageFormat:
     return cast(PageFormat, plugins.load(FORMATS, name))
 
 
-def _claim_text(index: Index, subject: str, own: list[str], path: str, first: int, last: int) -> str:
+def _claim_text(index: Index, subject: str, own_lines: list[str], path: str, first: int, last: int) -> str:
     """Return what a claim on the page of a subject, a file with its own lines or a folder, stores of the given lines of
     a file, or of the whole file."""
     if not first:
         return claims.claim_of_file(index.files[path].digest)
     if path != subject:  # the pages of folders cite lines of very many files, and are made again with each of these
         return _claim_text_elsewhere(index, key_within(path, f"{first} {last}"))
-    return claims.claim_text(own, first, last)
+    return claims.claim_text(own_lines, first, last)
 
 
 _CITED_LINES = "cited lines"  # the name under which it is recorded that a page cites lines of another file
@@ -233,18 +233,18 @@ class _Level:
         """Write the pages that are missing or not current."""
         summary = BookSummary(self.folder.path, front=f"index{_format(self.format).ENDING}")
         index, folder = state.index, state.folder
-        there = folder.read()
-        listed, unfinished = there.pages, there.unfinished
+        stored = folder.read()
+        listed, unfinished = stored.pages, stored.unfinished
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
-        settled = not unfinished and len(before) + len(others) == len(listed)
-        sink = (DryRunSink if self.only_compare else PageSink)(self.folder, there, book=self.book)
+        is_complete = not unfinished and len(before) + len(others) == len(listed)
+        sink = (DryRunSink if self.only_compare else PageSink)(self.folder, stored, book=self.book)
         inputs = self._inputs_digest(index, addresses)
-        digest = folder.pages_digest(before.values()) if there.sound else ""
+        digest = folder.pages_digest(before.values()) if stored.sound else ""
         chooser = StalePages(index, state.notes, inputs, digest, self.generated, _COMPARED)
         damaged = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning
-        if settled and before and not damaged and chooser.is_current:
+        if is_complete and before and not damaged and chooser.is_current:
             summary.listing = self.only_compare and sink.finish(listed.values(), False)
             count_pages(summary, before.values())
             return summary
@@ -255,10 +255,10 @@ class _Level:
         writer.is_logged_anew = choice.write_all and not self.only_compare
         writer.kind_suffix, writer.index_reused = OF_A_PAGE if self.generated else "", state.index_reused
         unchanged = [row for page, row in before.items() if not choice.write_all and page not in choice.replaced]
-        more = not self.generated and self.book.generated  # the pages about pages are still to be written
+        has_more = not self.generated and self.book.generated  # the pages about pages are still to be written
         doubtful = unfinished or choice.write_all or self.only_compare
         rows, unfinished = writer.write(
-            choice.to_write, _planned_pages(addresses, choice.to_write), unchanged, others, doubtful, more
+            choice.to_write, _planned_pages(addresses, choice.to_write), unchanged, others, doubtful, has_more
         )
         if not self.only_compare:
             digest = manifest.pages_digest(rows)
@@ -269,8 +269,8 @@ class _Level:
 
     def _work(self, state: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
         """Return what to render; of pages about pages, those whose address is not taken by a page of the repository."""
-        some = kinds_per_path() if self.generated else plugins.names(PAGES)
-        lists = [(kind, _subjects(kind, state.index)) for kind in some]
+        page_kinds = kinds_per_path() if self.generated else plugins.names(PAGES)
+        lists = [(kind, _subjects(kind, state.index)) for kind in page_kinds]
 
         def numbered() -> dict[Subject, int]:
             ordered = [(kind, subject) for kind, subjects in lists for subject in subjects]

@@ -71,7 +71,7 @@ class SharedCacheStage:
             damaged += count
         if damaged:
             what = count_noun(damaged, "damaged or missing entry", "damaged or missing entries")
-            self._report(f"The shared cache has {what}; the files are parsed")
+            self._report(f"the shared cache has {what}; the files are parsed")
 
     def store(self, fresh: list[FreshFacts]) -> None:
         """Copy new facts into the shared cache."""
@@ -79,7 +79,7 @@ class SharedCacheStage:
             folder = missing_folder(self._address)
             if folder and not self.failed:
                 advice = "If it belongs to a network share, check that the share is mounted"
-                self._report(f"The folder of the shared cache, {folder}, does not exist and is created now. {advice}")
+                self._report(f"the folder of the shared cache, {folder}, does not exist and is created now. {advice}")
             self._run(_write, pool.batches(fresh, lambda fresh_facts: fresh_facts.size, _WRITTEN_BYTES))
 
     def _run(self, work: Callable[[Job, list[Item]], Result], batches: Iterable[list[Item]]) -> list[Result]:
@@ -91,7 +91,7 @@ class SharedCacheStage:
             for result in pool.map_batches(self._workers, partial(work, self._job), batches):
                 if isinstance(result, FailedItem):
                     where = public_address(self._address)
-                    raise SharedCacheFailed(f"The shared cache {where} cannot be used: {result.reason}")
+                    raise SharedCacheFailed(f"the shared cache {where} cannot be used: {result.reason}")
                 results.append(result)
         except SharedCacheFailed as error:
             self.failed = True

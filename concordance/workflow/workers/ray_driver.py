@@ -106,7 +106,7 @@ def _connect(address: str, jobs: int, folder: str) -> Any:
         import ray
     except ModuleNotFoundError as error:
         reason = "" if error.name == "ray" else f": {error}"
-        raise ConcordanceError(f"The executor `ray` needs the extra `scale`{reason}", _INSTALL) from None
+        raise ConcordanceError(f"the executor `ray` needs the extra `scale`{reason}", _INSTALL) from None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "critical"}
     if not address:
         local: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False, "_temp_dir": folder}
@@ -144,10 +144,10 @@ def not_connected(address: str, reason: str) -> tuple[str, str]:
     if not address:
         return f"Ray cannot be started on this machine: {reason}", "Run the build without `--executor ray`"
     if "ersion mismatch" in reason or "Python version" in reason:
-        what = f"The Ray cluster at {address} has another version: {reason}"
+        what = f"the Ray cluster at {address} has another version: {reason}"
         return what, "Install the versions of Python and Ray that the cluster has"
     return (
-        f"The Ray cluster at {address} cannot be reached: {reason}",
+        f"the Ray cluster at {address} cannot be reached: {reason}",
         "Run the build on a machine of the cluster (`ray start --address=HEAD:PORT`), and check address and port",
     )
 
@@ -218,7 +218,7 @@ class _Driver:
             text = str(getattr(error, "cause", None) or error)
             missing = "concordance" in text and "No module named" in text
             what = "has no Concordance" if missing else f"cannot run tasks: {_last_line(text)}"
-            return pickle.dumps(Outcome([], [], ConcordanceError(f"A Ray worker {what}", _SAME)))
+            return pickle.dumps(Outcome([], [], ConcordanceError(f"a Ray worker {what}", _SAME)))
         return Lost(type(error).__name__)
 
     def _processors(self) -> int:

@@ -42,7 +42,7 @@ class ExecutorFailed(ConcordanceError):
 def opened_cluster(config: Config, report: Callable[[str], None]) -> Iterator[RayExecutor | None]:
     """Return the cluster that the settings ask for; None if they ask for processes."""
     if config.executor not in EXECUTORS:
-        raise UserError(f"There is no executor `{config.executor}`", f"Choose one of {', '.join(EXECUTORS)}")
+        raise UserError(f"there is no executor `{config.executor}`", f"Choose one of {', '.join(EXECUTORS)}")
     if config.executor != RAY:
         yield None
         return
@@ -151,7 +151,7 @@ class RayExecutor:
         elif time.monotonic() - self._last_seen > _ALONE:
             self.kill()
             raise ExecutorFailed(
-                "The Ray cluster has no machine with a free processor",
+                "the Ray cluster has no machine with a free processor",
                 "Start one (`ray start --address=HEAD:PORT`), and run again: what was extracted is kept",
             )
 

@@ -24,7 +24,7 @@ def test_a_second_machine_parses_nothing(tmp_path: Path) -> None:
     summary, warning = build(first, tmp_path / "1", shared)
     assert summary["cached"] == 0
     # An empty mount point looks the same: a colleague's facts would be missed without a word.
-    assert f"The folder of the shared cache, {tmp_path}/bucket, does not exist and is created now" in warning
+    assert f"the folder of the shared cache, {tmp_path}/bucket, does not exist and is created now" in warning
     found, errors = build(second, tmp_path / "2", shared)
     assert (found["read"], found["cached"], errors) == (80, 80, "")
     assert dump(first) == dump(second)
@@ -88,7 +88,7 @@ def test_a_build_does_without_a_broken_cache(tmp_path: Path) -> None:
     found, errors = build(repo, tmp_path / "1", f"{tmp_path}/file/bucket")
     assert found["read"] == 80 and errors.count("goes on without it") == 1
     found, errors = build(write_repository(tmp_path / "other", range(80)), tmp_path / "2", "nonsense://key:secret@host/x")
-    assert found["read"] == 80 and "The shared cache nonsense://host/x cannot be opened: fsspec knows no such kind of storage" in errors and "secret" not in errors
+    assert found["read"] == 80 and "the shared cache nonsense://host/x cannot be opened: fsspec knows no such kind of storage" in errors and "secret" not in errors
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_damaged_objects_are_not_believed(server: S3Server, tmp_path: Path) -> N
 def test_a_storage_that_cannot_be_used_costs_one_message(name: str, variables: dict[str, str], reason: str, server: S3Server, tmp_path: Path) -> None:
     done, errors = build(server, write_repository(tmp_path / "repo", range(80)), tmp_path / "cache", "x", **variables)
     assert (done["read"], done["failed"]) == (80, [])
-    assert errors.count("The shared cache") == 1, errors
+    assert errors.count("the shared cache") == 1, errors
     assert f"{reason}; the build goes on without it" in errors
 
 
