@@ -73,7 +73,7 @@ OF_THE_WHOLE = {
     "files", "symbols_named_by_macro", "symbols", "symbols_starting_with", "names_with_initials", "terms_like", "symbol_count", "distinct_names",
     "file_rows", "symbol_ids", "owners", "analysis_result", "analysis_marks", "tests", "ranks", "unresolved_total",
     "symbol_keys", "keys_of", "ids_by_name", "name_count", "files_without_keys", "used_from_files", "term_files", "all_terms", "read_count", "macros", "changes",
-    "all_findings", "links_by_trust",
+    "all_findings", "links_by_trust", "overrides",
 }  # fmt: skip
 OF_THE_STORE = {"cached_files", "touched_since", "reopen", "close", "meta", "path"}  # no page says what these return
 
