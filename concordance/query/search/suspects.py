@@ -44,6 +44,7 @@ _MENTIONED = 0.6  # a path
 _RAISES = 0.6
 _CONTAINS = 0.5  # an option or a string
 _NAMED = 0.4
+_BEST_FUNCTION, _FIT_POWER = 0.4, 4  # the file of the function that fits best; others by a power of their best fit
 _FUNCTION_WORDS = 0.6  # the function whose text fits best
 _STEP = 0.2  # of the evidence for what is one step away
 # Factors of evidence.
@@ -59,6 +60,8 @@ _AMBIGUOUS = 4  # files that define a name or contain a string, above which it i
 _ROW = 4  # words in a row that identify a string
 _MAX_REASONS = 5
 _ITS_FILE = "its file: "
+_DECLARES_OPTION = re.compile(r"(?i:add_?(?:argument|option)|\boption|\bflag)\w*\([^()]*$")
+_OPTION_LINES = 4  # of a call that declares an option, up to its name
 _NOISE = 0.2  # of the best score; what has less for its words alone is not shown
 _IN_NAME, _IN_OWNER = 1.0, 0.25  # bonus of a word in the name of a function, and of its class
 _MEAN_LINES = 30  # length of a function; longer ones need a word more often
@@ -341,6 +344,9 @@ def _add_literals(index: Index, report: BugReport, evidence: _Evidence) -> None:
                 files[path] = line
         source = {path: line for path, line in files.items() if evidence.weights.of(path) > _SOURCE}
         files = source or files  # what no source contains may be in an example or a build file
+        if literal.startswith("-"):
+            declaring = {path: line for path in files if (line := _line_declaring(index, path, literal))}
+            files = declaring or files  # others only use the option
         for path, line in files.items() if len(files) <= _AMBIGUOUS else ():
             share = _CONTAINS * (_IN_TITLE if literal in report.title else 1.0) / len(files)
             weight = 1.0 if source else evidence.weights.of(path)
@@ -382,6 +388,18 @@ def _line_with(index: Index, path: str, text: str, starts: Iterable[int]) -> int
     for start in sorted(starts):
         for number in range(start, min(start + CHUNK, len(lines) + 1)):
             if whole.search(lines[number - 1]):
+                return number
+    return 0
+
+
+def _line_declaring(index: Index, path: str, option: str) -> int:
+    """Return the line that declares an option: within a call such as `add_argument(`; 0 if none does."""
+    lines = index.open_file(path).lines() or []
+    written = re.compile(rf"[\"'`]{re.escape(option)}[\"'`=]")
+    for number, line in enumerate(lines, 1):
+        if option in line and written.search(line):
+            call = "\n".join(lines[max(0, number - _OPTION_LINES) : number])
+            if _DECLARES_OPTION.search(call[: call.rindex(option)]):
                 return number
     return 0
 
@@ -428,14 +446,13 @@ def _ranked(
     index: Index, report: BugReport, query: ranking.SearchQuery, evidence: _Evidence, limit: int
 ) -> list[Suspect]:
     paths = _best_paths(evidence)
-    certain = [
-        Suspect(path, evidence.lines.get(path, (0.0, 1))[1], None, evidence.score(path), evidence.reasons_for(path))
-        for path in paths[:limit]
-    ]
     functions = [
         function for path in paths[:_MAX_SCANNED] for function in _functions(index, path, _word_weights(index, query))
     ]
     best = max((one.fit for one in functions), default=0.0) or 1.0
+    fits = _best_fits(evidence, functions)
+    files = [_file_suspect(evidence, path, fits.get(path, 0.0) / best) for path in paths[: max(limit, _MAX_SCANNED)]]
+    certain = sorted(files, key=_order)[:limit]
     spelled = _spellings(index, report)
     suspects: list[Suspect] = []
     for one in functions:
@@ -454,6 +471,21 @@ def _ranked(
         overloads.setdefault((suspect.path, full_name(suspect.symbol) if suspect.symbol is not None else ""), suspect)
     functions_shown = list(overloads.values())[:limit]
     return sorted([*_without_noise(certain), *_without_noise(functions_shown)], key=_order)
+
+
+def _best_fits(evidence: _Evidence, functions: Iterable[_Function]) -> dict[str, float]:
+    """Return by path how well the best function of a file fits."""
+    fits: dict[str, float] = {}
+    for one in functions:
+        if _is_at_fault(evidence, one.place):
+            fits[one.place.path] = max(one.fit, fits.get(one.place.path, 0.0))
+    return fits
+
+
+def _file_suspect(evidence: _Evidence, path: str, fit: float) -> Suspect:
+    """Return a file with its score, to which its best function adds: a long file has any word, a function has not."""
+    score = 1 - (1 - evidence.score(path)) * (1 - _BEST_FUNCTION * fit**_FIT_POWER)
+    return Suspect(path, evidence.lines.get(path, (0.0, 1))[1], None, score, evidence.reasons_for(path))
 
 
 def _without_noise(suspects: list[Suspect]) -> list[Suspect]:

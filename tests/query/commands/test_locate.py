@@ -12,7 +12,7 @@ import pytest
 import concordance
 from concordance.api import Repository
 from concordance.base.errors import UserError
-from concordance.query.search import ranking
+from concordance.query.search import ranking, suspects
 from concordance.query.search.bug_report import StackFrame, parse_report
 from concordance.query.search.error_messages import find_raising_lines
 from concordance.query.search.example_code import read_example
@@ -549,3 +549,28 @@ def test_functions_beside_the_one_of_a_trace_are_left_out(shop: Repository) -> N
     trace = 'Traceback (most recent call last):\n  File "/x/src/shop/prices.py", line 5, in round_price\n    return price.quantize(CENT)\nNameError\n'
     rows = shop.locate(f"Zero\n\n{trace}")
     assert [row["symbol"] for row in rows if row["path"] == "src/shop/prices.py" and row["kind"] != "file"] == ["round_price"]
+
+
+def test_the_line_that_declares_an_option_counts_more_than_one_that_uses_it(tmp_path: Path) -> None:
+    files = {
+        "run.py": 'from subprocess import call\n\n\ndef collect_all():\n    return call(["shop", "--dry-run", "--only", "all"])\n',
+        "options.py": 'def declare(parser):\n    parser.addoption(\n        "-n",\n        "--dry-run",\n        help="Pay nothing.",\n    )\n',
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        rows = repository.locate("Give --dry-run a short form to run all\n\nI run `--dry-run` to collect all very often.\n")
+    assert [row["path"] for row in rows if any("contains “--dry-run”" in reason for reason in row["reasons"])] == ["options.py", "options.py"]
+
+
+def test_a_function_that_fits_lifts_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = "the voucher", "of a refund", "by parcel post", "is lost twice"
+    spread = "\n\n".join(f'def step_{n}():\n    """About {part}."""\n    return {n}\n' for n, part in enumerate(parts * 2))
+    write(tmp_path, {"spread.py": spread, "one.py": f'def deliver():\n    """{" ".join(parts)}"""\n    return 1\n'})
+    scores: list[dict[str, float]] = []
+    with concordance.open(tmp_path) as repository:
+        for share in (suspects._BEST_FUNCTION, 0.0):
+            monkeypatch.setattr(suspects, "_BEST_FUNCTION", share)
+            rows = repository.locate("It is lost twice\n\nThe voucher of a refund by parcel post is lost twice.\n")
+            scores.append({row["path"]: row["score"] for row in rows if row["kind"] == "file"})
+    assert scores[0]["one.py"] > scores[1]["one.py"] + 0.05
+    assert scores[0]["spread.py"] < scores[1]["spread.py"] + 0.02
