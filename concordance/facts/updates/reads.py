@@ -52,12 +52,14 @@ class ReadRecorder:
         # What was read for values that are compared (`compared`), and digests of them; None if nobody compares them.
         self.values: dict[Subject, ReadRecord] | None = None
         self._slots: dict[tuple[str, str], int] = {}
+        self._records: dict[Subject, ReadRecord] = {}  # of values that are compared, as of the last change
         self.revision = 0  # how often something has changed since the recorder exists
         self._changed: dict[int, int] = {}  # by slot, the revision in which it changed last
 
     def mark_changed(self, slots: Iterable[int]) -> None:
         """Record that slots have changed: memoised values that were computed from them are no longer valid."""
         self.revision += 1
+        self._records.clear()
         self._changed.update(dict.fromkeys(slots, self.revision))
 
     def has_changed(self, slots: Collection[int], since: int) -> bool:
@@ -79,6 +81,17 @@ class ReadRecorder:
         """Record slots that were read when a cached value was computed."""
         if self.listener is not None:
             self.listener.update(slots)
+
+    def record_of(self, subject: Subject, value: object, slots: Iterable[int]) -> ReadRecord:
+        """Return the record of a value that is compared. Many pages use the same ones, and putting the lines of a whole
+        file into words takes longer than anything else such a page does with them."""
+        record = self._records.get(subject)
+        if record is None:
+            if len(self._records) >= _MAX_SLOTS:
+                self._records.clear()
+            digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+            record = self._records[subject] = ReadRecord(pack_slots(slots), (digest,))
+        return record
 
     @contextmanager
     def recording(self, apart: bool = False) -> Iterator[set[int]]:
@@ -311,8 +324,7 @@ def compared(name: str) -> Callable[[Callable[[Index, str], Value]], Callable[[I
             with reads.recording(apart=True) as slots:
                 value = make(index, key)
             if (name, key) not in reads.values:  # a page may use a value for each of its lines
-                digest = blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
-                reads.values[name, key] = ReadRecord(pack_slots(slots), (digest,))
+                reads.values[name, key] = reads.record_of((name, key), value, slots)
             return value
 
         return wrapper
