@@ -26,12 +26,12 @@ from concordance.facts.updates.reads import ReadRecord, Subject, pack_slots, slo
 
 Digests = dict[str, int]  # digests of one table, by key
 Summary = dict[str, Any]  # plain values, by path
-_SHARE_BITS = 6  # upper bits of slots by which they are distributed
+_SHARE = 18  # lower bits of a slot; the others are its share
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE subject (number INTEGER PRIMARY KEY, kind TEXT, about BLOB, slots BLOB, pages BLOB);
-CREATE TABLE reader (slot INTEGER PRIMARY KEY, subjects BLOB);
+CREATE TABLE reader (share INTEGER PRIMARY KEY, pairs BLOB);
 CREATE TABLE shared (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 CREATE TABLE summary (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 """
@@ -119,11 +119,13 @@ class PageReadLog:
     @_guarded()
     def readers(self, slots: Iterable[int]) -> set[Subject]:
         """Return the subjects that read some slots."""
-        numbers: set[int] = set()
+        numbers, shares = set[int](), dict[int, set[int]]()
         for slot in slots:
-            row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
-            if row:
-                numbers.update(slot_array(row[0]))
+            shares.setdefault(slot >> _SHARE, set()).add(slot)
+        for share, wanted in shares.items():
+            row = self._connection.execute("SELECT pairs FROM reader WHERE share = ?", (share,)).fetchone()
+            pairs = iter(slot_array(row[0]) if row else ())
+            numbers.update(number for slot, number in zip(pairs, pairs, strict=True) if slot in wanted)
         return {self._subject_of[number] for number in numbers if number in self._subject_of}
 
     def shared(self) -> dict[str, Digests]:
@@ -171,7 +173,7 @@ class PageReadLog:
             (number, kind, os.fsencode(about), records[kind, about].slots, _pages(records[kind, about].results))
             for number, (kind, about) in enumerate(subjects, 1)
         )
-        readers = _readers(records[subject].slots for subject in subjects)
+        readers = _pairs_by_share(records[subject].slots for subject in subjects)
         with closing(schema.connect(aside)) as connection:
             connection.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
             connection.executescript(_TABLES)
@@ -203,7 +205,7 @@ class PageReadLog:
         subjects = self.subjects()
         run("BEGIN IMMEDIATE")
         top = max(self._numbers.values(), default=0)
-        added: dict[int, list[int]] = {}
+        added: dict[int, array[int]] = {}  # by share
         for (kind, about), record in records.items():
             number = self._numbers.get((kind, about))
             old: set[int] = set()
@@ -216,16 +218,14 @@ class PageReadLog:
                 old = set(slot_array(row[0])) if row else set()
             for slot in slot_array(record.slots):
                 if slot not in old:
-                    added.setdefault(slot, []).append(number)
+                    added.setdefault(slot >> _SHARE, array("I")).extend((slot, number))
             all_slots = pack_slots(old.union(slot_array(record.slots)))
             values = (number, kind, os.fsencode(about), all_slots, _pages(record.results))
             run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
             subjects[kind, about] = record.results
-        for slot, numbers in added.items():
-            row = run("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
-            known = slot_array(row[0]) if row else array("I")
-            known.extend(numbers)
-            run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
+        for share, pairs in added.items():
+            row = run("SELECT pairs FROM reader WHERE share = ?", (share,)).fetchone()
+            run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (share, (row[0] if row else b"") + pairs.tobytes()))
         for subject in removed:
             number = self._numbers.pop(subject, 0)
             self._subject_of.pop(number, None)
@@ -246,29 +246,20 @@ class PageReadLog:
         before |= other
 
 
-def _readers(records: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield all slots, ascending, each with the numbers of the records that contain it; they are numbered from 1.
+def _pairs_by_share(records: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield shares, each with its slots, and with each slot the number of a record that contains it; they are numbered
+    from 1.
 
-    A large repository has tens of millions of pairs, and an object for each slot takes 200 bytes, so pairs are first
-    distributed by the upper bits of the slot, as plain numbers.
+    A large repository has tens of millions of such pairs. Writing a row for each slot would take twice as long, and a
+    look-up reads only some hundred pairs.
     """
-    shares = [array("I") for _ in range(1 << _SHARE_BITS)]
+    shares = [array("I") for _ in range(1 << 32 - _SHARE)]
     for number, record in enumerate(records, 1):
         for slot in slot_array(record):
-            share = shares[slot >> 32 - _SHARE_BITS]
+            share = shares[slot >> _SHARE]
             share.append(slot)
             share.append(number)
-    for place in range(len(shares)):
-        pairs = iter(shares[place])
-        shares[place] = array("I")
-        readers: dict[int, array[int]] = {}
-        for slot, number in zip(pairs, pairs, strict=True):
-            known = readers.get(slot)
-            if known is None:
-                readers[slot] = array("I", (number,))
-            else:
-                known.append(number)
-        yield from ((slot, readers[slot].tobytes()) for slot in sorted(readers))
+    yield from ((share, pairs.tobytes()) for share, pairs in enumerate(shares) if pairs)
 
 
 def _pages(pages: Iterable[str]) -> bytes:
