@@ -113,13 +113,15 @@ class Cache:
                     yield key, packed
 
     def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store facts, all or none of them. A key that already exists had a damaged value."""
+        """Store facts, all or none of them. A key that already exists had a damaged value, or belongs to an equal file
+        that was extracted at the same time."""
         if self._connection is None:
             return
         rows = list(rows)
         try:
-            known = (self._connection.execute("SELECT 1 FROM facts WHERE key = ?", (key,)) for key, _ in rows)
-            self._doubtful |= any(row.fetchone() for row in known)
+            for key, _ in rows:
+                row = self._connection.execute("SELECT packed FROM facts WHERE key = ?", (key,)).fetchone()
+                self._doubtful |= row is not None and checked(key, row[0]) is None
             self._connection.execute("BEGIN IMMEDIATE")
             values = ((key, sealed(key, packed)) for key, packed in rows)
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", values)

@@ -125,6 +125,23 @@ def test_a_damaged_value_of_the_cache_is_none(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_the_cache_is_checked_if_it_had_a_damaged_value_not_if_two_files_are_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, checks = Cache(str(tmp_path), 1 << 30), list[str]()
+    monkeypatch.setattr(cache, "drop_damaged", lambda: checks.append("checked"))
+    cache.put([(b"one", b"first")])
+    cache.put([(b"one", b"first")])
+    cache.trim()
+    assert not checks
+    with sqlite3.connect(tmp_path / "facts.db") as connection:
+        connection.execute("UPDATE facts SET packed = ?", (b"damaged",))
+    cache.put([(b"one", b"first")])
+    cache.trim()
+    assert checks == ["checked"]
+    cache.close()
+
+
 class Extraction:
     """Extracts one file with a cache of its own."""
 
