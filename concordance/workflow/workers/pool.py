@@ -232,12 +232,14 @@ def _wait(pool: Pool, running: Iterable[Future[Result]], seconds: float) -> set[
 
     What counts is the processor time of each worker: otherwise a file would be given up on a busy machine, or one that
     sleeps for a while, and read on another. A worker that is blocked uses none, so there is a limit by the clock too.
+    It is first looked at when no answer has come for a while, because most batches take less.
     """
-    before, end = pool.processor_seconds(), time.monotonic() + seconds * _BLOCKED
+    before, end = dict[int, float](), time.monotonic() + seconds * _BLOCKED
     while time.monotonic() < end:
         done, _ = wait(running, timeout=min(seconds, _CHECK_SECONDS), return_when=FIRST_COMPLETED)
-        now = pool.processor_seconds()
-        if done or any(spent - before.setdefault(pid, spent) > seconds for pid, spent in now.items()):
+        if done or any(
+            spent - before.setdefault(pid, spent) > seconds for pid, spent in pool.processor_seconds().items()
+        ):
             return done
     return set()
 
