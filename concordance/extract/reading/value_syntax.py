@@ -253,6 +253,8 @@ class Values(TypeSite):
         if kind == "parameter_list":  # Go's several results
             types = [one.child_by_field_name("type") for one in node.named_children for _ in _named_results(one)]
             return self._pairs([one for one in types if one is not None])
+        if kind == "intersection_type":  # Store<S> & Extension, of which the first is the known one
+            return next((value for value in map(self.of_type, node.named_children) if value), 0)
         if kind == "bounded_type":  # dyn Trait + 'a
             return self.of_type(node.named_children[0])
         if kind in _REFERENCES:
