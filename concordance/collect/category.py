@@ -1,10 +1,11 @@
 """Determines the purpose of a file in its repository from its folders, name, language and first lines.
 
-In: a path, the usual category of its language, its first lines. Out: a `Category`. The repository's settings take
-precedence; otherwise the first rule that applies decides:
+In: a path, the usual category of its language, its first lines and its last. Out: a `Category`. The repository's
+settings take precedence; otherwise the first rule that applies decides:
 
 1. vendored: a folder of the path holds third-party code
-2. generated: a name, a folder (except for a README in it) or a comment at the top says so
+2. generated: a name, a folder (except for a README in it), a comment at the top or the address of a source map at the
+   end says so
 3. what the file's own name says (`README`, `setup.py`, `tsconfig.json`; `test_x.py` if it is code, `tests.py` if it
    names what tests are written with)
 4. build: its language is used only for builds
@@ -71,8 +72,9 @@ _NAMES: tuple[tuple[Category, str], ...] = (
         "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml Cargo.lock poetry.lock uv.lock pdm.lock"
         " Pipfile.lock Gemfile.lock composer.lock go.sum go.work.sum flake.lock mix.lock Podfile.lock pubspec.lock"
         " *.lock.json *.pb.go *.pb.h *.pb.cc *.pb.c *_pb2.py *_pb2_grpc.py *_pb2.pyi *_pb.js *.min.js *.min.css"
-        " *-min.js *.bundle.js *.js.map *.css.map *_generated.go *_generated.h *_generated.rs *.generated.h"
-        " *.generated.cs *.generated.ts zz_generated.* *.g.dart *.designer.cs *.Designer.cs *.tab.c"
+        " *-min.js *.bundle.js *.js.map *.cjs.map *.mjs.map *.css.map *_generated.go *_generated.h"
+        " *_generated.rs *.generated.h *.generated.cs *.generated.ts zz_generated.* *.g.dart *.designer.cs"
+        " *.Designer.cs *.tab.c"
         " *.tab.h lex.yy.c *_shipped",
     ),
     (
@@ -133,6 +135,9 @@ _GENERATED_COMMENT = re.compile(
     """,
     re.I | re.X,
 )
+# A compiler or bundler names its source map at the end of what it writes.
+_SOURCE_MAPS = ("//# sourceMappingURL=", "//@ sourceMappingURL=", "/*# sourceMappingURL=")
+SCRIPTS = (".js", ".cjs", ".mjs", ".css")  # the files that have such an end
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"), ('"""', '"""'), ("'''", "'''"), ("{-", "-}"), ("(*", "*)"))
 _TOP_LINES = 20
 _TOP_CHARACTERS = 4000
@@ -153,11 +158,11 @@ class Categories:
         place = self._patterns.last(path, is_folder)
         return self._settings_categories[place] if place >= 0 else None
 
-    def of(self, path: str, kind: Category, top: str = "") -> Category:
-        """Return the category of a file; `top` is the beginning of its text, if that counts."""
-        return self.from_settings(path) or self._determine(path, kind, top)
+    def of(self, path: str, kind: Category, top: str = "", end: str = "") -> Category:
+        """Return the category of a file; `top` is the beginning of its text and `end` its last line, if they count."""
+        return self.from_settings(path) or self._determine(path, kind, top, end)
 
-    def _determine(self, path: str, kind: Category, top: str) -> Category:
+    def _determine(self, path: str, kind: Category, top: str, end: str) -> Category:
         folder, _, name = path.rpartition("/")
         if folder not in self._places:
             self._places[folder] = _place(folder)
@@ -167,7 +172,7 @@ class Categories:
         named = self._names.get(name)
         if place is Category.GENERATED and named is not Category.DOCUMENTATION:
             return place
-        if named is Category.GENERATED or _says_generated(name, top):
+        if named is Category.GENERATED or _says_generated(name, top) or end.startswith(_SOURCE_MAPS):
             return Category.GENERATED
         if named is Category.TEST and name in _MAYBE_TESTS and top and not _TEST_FRAMEWORK.search(top):
             named = None

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 from concordance.base.model import Category, Form, Language, Skip
 from concordance.collect import binary_types, encoding
-from concordance.collect.category import Categories, Globs
+from concordance.collect.category import SCRIPTS, Categories, Globs
 from concordance.collect.file_types import (
     ALIASES,
     CASED_EXTENSIONS,
@@ -323,7 +323,8 @@ class Classifier:
             return Form("text", category, text.encoding, "Git LFS pointer", Skip.NONE, _LFS_NOTE), text.text
         settled = self._type_by_content(file_type, extension, head, text.text)
         top = "" if is_template or "templates/" in path else head  # templates describe the files made from them
-        category = self._categories.of(path, settled.kind, top)
+        end = text.text.rstrip().rpartition("\n")[2] if name.endswith(SCRIPTS) else ""
+        category = self._categories.of(path, settled.kind, top, end)
         type_name, note = _describe(settled, extension), text.note
         if too_large:
             note = f"{size:,} bytes of text, over the limit of {self.largest:,}"
