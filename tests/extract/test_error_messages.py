@@ -40,6 +40,12 @@ MESSAGES = [
     ("go", 'package a\nfunc f() error { return fmt.Errorf("open %q: %w in vain", a, b) }', "open …: … in vain"),
     ("java", 'class A { void f() { throw new IllegalStateException("bad state " + s + " here"); } }', "bad state … here"),
     ("javascript", "throw new Error(`no ${a} in ${b} there`);", "no … in … there"),
+    ("javascript", "reject(new AppError('no answer within ' + n + ' ms', 'E'));", "no answer within … ms"),
+    ("javascript", """throw new Error('it\\'s "quoted" here');""", 'it\'s "quoted" here'),
+    ("c", 'void f(void) { fprintf(stderr, "no server at %s\\n", path); }', "no server at"),
+    ("c", 'void f(void) { fprintf(out, "no message for people\\n"); }', ""),
+    ("rust", 'fn f() { eprintln!("no server at {path}"); }', "no server at"),
+    ("go", 'package a\nfunc f() { fmt.Fprintf(os.Stderr, "no server at %s\\n", path) }', "no server at"),
     ("cmake", 'message(FATAL_ERROR "no compiler ${CC} found")', "no compiler … found"),
 ]  # fmt: skip
 

@@ -27,8 +27,8 @@ from concordance.extract.text.message_templates import (
 LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")
 WORDS = (
     b"rror", b"ERROR", b"throw", b"CHECK", b"ASSERT", b"ssert", b"raise", b"panic", b"ENFORCE", b"arn", b"WARN",
-    b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception", b"PyErr", b"_err", b"Err(",
-    b"REQUIRE", b"with_context",
+    b"stderr", b"Stderr", b"eprint", b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception",
+    b"PyErr", b"_err", b"Err(", b"REQUIRE", b"with_context",
 )  # fmt: skip
 _SHOUTED = rb"(?:CHECK|ENFORCE|ASSERT|REQUIRE|VERIFY|WARN|ERROR|FATAL|THROW|FAIL|PANIC|BUG|LOG)"
 # Each pattern begins with a fixed word and is only searched if the file contains that word: matching a whole name at
@@ -40,20 +40,21 @@ _C = (
     (b"rror", re.compile(rb"rror\w{0,80}\s*+[({]")),
     (b"THPUtils_", re.compile(rb"THPUtils_(?:assert|invalidArguments)\w{0,80}\s*+\(")),
     (b"_err", re.compile(rb"_err(?:_\w{1,80})?\s*+\(")),
+    (b"stderr", re.compile(rb"fprintf\s*+\((?=\s*+stderr\b)")),
     (b"_warn", re.compile(rb"_warn(?:ing)?(?:_\w{1,80})?\s*+\(")),
     *((word, re.compile(word + rb"\s*\(")) for word in (b"fatal", b"panic", b"die", b"errx", b"warnx", b"assert")),
 )
 # Macros and methods that fail with a message: `panic!(`, `.expect(`, `MyError::Invalid(`
 _RUST = re.compile(
     rb"\b(?P<called>(?:panic|bail|ensure|anyhow|unreachable|unimplemented|todo|(?:debug_)?assert(?:_eq|_ne)?|eyre|error|warn"
-    rb"|compile_error|(?:\w+_)?err)!|expect|context|Err"
+    rb"|compile_error|eprintln|eprint|(?:\w+_)?err)!|expect|context|Err"
     rb"|(?:with_context|chain_err(?:or)?|map_err)\s*\(\s*\|[^|\n]{0,80}\|\s*(?:\{\s*)?(?:\w+\(\s*)?(?:format!)?"
     rb"|[A-Z]\w*Error::\w+|[A-Z]\w*Error)\s*(?P<open>[(\[{])"
 )
 # `errors.New(`, `t.Fatalf(`, `panic(`
 _GO = re.compile(
     rb"\b(?P<called>errors\.(?:New|Errorf|Wrapf?|WithMessagef?)|\w+\.(?:Errorf?|Fatalf?|Fatalln|Panicf?|Warnf?|Warningf?)"
-    rb"|panic|\w*[eE]rrorf)(?P<open>\()"
+    rb"|panic|\w*[eE]rrorf|fmt\.Fprint(?:f|ln)?(?=\(os\.Stderr\b))(?P<open>\()"
 )
 # `throw new Error(`, `console.warn(`, `log.error(`
 _ECMA = re.compile(
@@ -101,8 +102,10 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
 def _call_messages(context: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
     """Yield messages of calls in languages with C-like brackets; a call inside another call is part of that one."""
     until = 0
+    singles = context.language in SCRIPTS
     for match in pattern.finditer(context.data):
-        message, end = read_message(context.data, match.end()) if match.start() >= until else ("", until)
+        start = match.end()
+        message, end = read_message(context.data, start, False, singles) if match.start() >= until else ("", until)
         until = end if message else until  # `Err(anyhow!("…"))`: the inner call has the message
         if message and not _is_text(context, match.start()):
             groups = match.groupdict()

@@ -67,10 +67,11 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[0], " "), text) if "\\" in text else text
 
 
-def read_message(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
+def read_message(data: bytes, at: int, streams: bool = False, singles: bool = False) -> tuple[str, int]:
     """Return the message in a call's arguments, including what is streamed to the call afterwards, and the call's end.
 
-    `at` is the offset after the opening bracket. The end is only as far as the call was read.
+    `at` is the offset after the opening bracket; with `singles`, single quotes enclose texts, not a letter. The end is
+    only as far as the call was read.
     """
     end = at
     parts: list[str] = []
@@ -84,6 +85,8 @@ def read_message(data: bytes, at: int, streams: bool = False) -> tuple[str, int]
             continue
         if kind == "mark":
             kind = "raw"
+        if kind == "letter" and singles:
+            kind = "text"
         if depth_end and kind not in ("stream", "raw", "text", "name", "open", "close", "colons", "other", "comma"):
             break
         if kind == "open":
@@ -101,6 +104,8 @@ def read_message(data: bytes, at: int, streams: bool = False) -> tuple[str, int]
         elif kind == "end":
             break
         elif kind == "comma" and not open_:
+            if singles and join_lines(parts):
+                break  # in JavaScript, what follows is a code or options, not a further part
             fresh, skip = True, False
             before = word
             continue
@@ -126,4 +131,4 @@ def _literal(kind: str, word: bytes) -> str:
         return insert_placeholders(
             text[text.index("(") + 1 : text.rindex(")")] if text.startswith("R") else text.strip('r#"')
         )
-    return insert_placeholders(unescape(text[text.index('"' if kind == "text" else "`") + 1 : -1]))
+    return insert_placeholders(unescape(text[text.index(text[-1]) + 1 : -1]))
