@@ -20,6 +20,7 @@ _FILLING = frozenset(
 )  # fmt: skip
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _RUNS = re.compile(r"[A-Za-z0-9_]+|[^\W_A-Za-z0-9]+")
+_BRITISH_IZE = re.compile(r"(?<=[b-df-hj-np-tv-z])is(?=(?:e[drs]?|ers|ing|ations?)\Z)")
 _MAX_CACHED_WORDS = 150_000  # maximum number of words that a process caches
 _MAX_WORD_LENGTH = 60  # maximum length of a word that somebody might search for
 CHUNK = 20  # lines per piece of a text
@@ -39,9 +40,9 @@ def _dense() -> re.Pattern[str]:
 
 
 def stem(word: str) -> str:
-    """Return the stem of a word."""
-    stems: list[str] = _stemmer().analyze(word)
-    return stems[0]
+    """Return the stem of a word, the same for British and American spelling: `colour` and `color`."""
+    stems: list[str] = _stemmer().analyze(_BRITISH_IZE.sub("iz", word))
+    return f"{stems[0][:-3]}or" if stems[0].endswith("our") else stems[0]
 
 
 class WordNormalizer(dict[bytes, str]):

@@ -110,7 +110,9 @@ def _change_request_stems() -> frozenset[str]:
 
 def rank_files(shards: list[IndexShard], question: SearchQuery, ranks: dict[str, float], limit: int) -> list[Hit]:
     """Return the files that fit, best first; `ranks` is the centrality of each file, from 0 to 1."""
-    hits = [hit for shard in shards for hit in _Scorer(shard, question).hits(ranks, limit)]
+    scorers = [_Scorer(shard, question, limit) for shard in shards if shard.count] if question.weight else []
+    own = max((scorer.source_coverage() for scorer in scorers), default=0.0)
+    hits = [hit for scorer in scorers for hit in scorer.hits(ranks, limit, own)]
     return sorted(hits, key=lambda hit: (-hit.score, hit.path))[:limit]
 
 
@@ -145,28 +147,33 @@ def is_known_word(shards: list[IndexShard], word: str) -> bool:
 class _Scorer:
     """Scores the files of one index shard."""
 
-    def __init__(self, shard: IndexShard, question: SearchQuery) -> None:
+    def __init__(self, shard: IndexShard, question: SearchQuery, limit: int) -> None:
         self.shard, self.question = shard, question
+        self._triples = self._rows(3, _TRIPLE)
+        self._coverage = self._phrase_coverage(self._triples)
+        self._files = shard.files(self._about_files(), question.folder, max(_FILES, limit))
 
-    def hits(self, ranks: dict[str, float], limit: int) -> list[Hit]:
-        """Return the best files of the shard."""
-        if not self.question.weight or not self.shard.count:
-            return []
+    def source_coverage(self) -> float:
+        """Return the largest share of the question's three-word sequences that a passage of a source contains."""
+        sources = (file.number for file in self._files if file.purpose == Category.SOURCE)
+        return max((self._coverage.get(number, 0.0) for number in sources), default=0.0)
+
+    def hits(self, ranks: dict[str, float], limit: int, own: float) -> list[Hit]:
+        """Return the best files of the shard; `own` is the coverage of the sources in all shards."""
         folder = self.question.folder
-        triples = self._rows(3, _TRIPLE)
         score: dict[int, float] = {}
         line: dict[int, int] = {}
         seen: dict[int, int] = {}
-        for piece in self.shard.pieces([*self._about_pieces(), *self._rows(2, _PAIR), *triples], folder, _PIECES):
+        for piece in self.shard.pieces([*self._about_pieces(), *self._rows(2, _PAIR), *self._triples], folder, _PIECES):
             place = seen[piece.number] = seen.get(piece.number, -1) + 1
             line.setdefault(piece.number, piece.line)
             if place < len(_PASSAGE_WEIGHTS):
                 score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _PASSAGE_WEIGHTS[place] * piece.score
-        coverage = self._phrase_coverage(triples)
         hits = []
-        for file in self.shard.files(self._about_files(), folder, max(_FILES, limit)):
+        for file in self._files:
             points = file.score + score.get(file.number, 0.0) + math.log(file.size + 200)
-            hits.append((points * self._factor(file.purpose, coverage.get(file.number, 0.0)), file))
+            covers = self._coverage.get(file.number, 0.0)
+            hits.append((points * self._factor(file.purpose, covers if covers > own else 0.0), file))
         # Looking up paths is slow, so it is done only for files that centrality can still lift among the best.
         least = sorted((points for points, _ in hits), reverse=True)[:limit][-1:] or [0.0]
         best = [(self.shard.path(file), points, file) for points, file in hits if points * (1 + _CENTRAL) >= least[0]]
@@ -174,8 +181,8 @@ class _Scorer:
         return [Hit(path, points, line.get(file.number, 0)) for path, points, file in rows]
 
     def _factor(self, purpose: Category, coverage: float) -> float:
-        """Return the weight of a category; a file that contains almost the whole question counts fully, unless it is
-        prose."""
+        """Return the weight of a category; a file that contains almost the whole question, and more of it than any
+        source, counts fully, unless it is prose: a test or a bundle that quotes a source is not what is looked for."""
         factor = CATEGORY_WEIGHT[purpose]
         if self.question.asks and purpose == Category.DOCUMENTATION:
             factor = _EXPLAINS

@@ -502,3 +502,26 @@ def test_words() -> None:
     assert words.of("b7b7df5f9c4e65a0d1f2e3c4b5a697 12345678") == " "
     assert words.of("漢字だ").split() == ["漢字", "字だ"]
     assert words.chunks("\n" * 25 + "late words\n") == [(21, "late word")]
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [("colour", "color"), ("colours", "colors"), ("behaviour", "behavior"), ("initialised", "initialized"),
+     ("serialisation", "serialization")],
+)  # fmt: skip
+def test_british_and_american_spelling_are_the_same(british: str, american: str) -> None:
+    assert WordNormalizer().of(british) == WordNormalizer().of(american)
+
+
+def test_what_tests_and_bundles_quote_is_found_in_the_source(tmp_path: Path) -> None:
+    words = "the gear turned the wrong way around"
+    write(tmp_path, {
+        "lib/gear.js": f"export function turn(gear) {{\n  gear.note = '{words}';\n}}\n",
+        "test/gear.spec.js": f"it('{words}', () => {{ expect(turn).toBe('{words}'); }});\n" * 4,
+        "dist/gear.js": f"function turn(gear) {{ gear.note = '{words}'; }}\n" * 3 + "//# sourceMappingURL=gear.js.map\n",
+        "test/only.spec.js": "it('spins a wheel for as long as nobody stops it', () => {});\n",
+    })  # fmt: skip
+    build(tmp_path)
+    with concordance.open(tmp_path) as repository:
+        assert repository.search(words)[0]["path"] == "lib/gear.js"
+        assert repository.search("spins a wheel for as long as nobody stops it")[0]["path"] == "test/only.spec.js"
