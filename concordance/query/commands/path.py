@@ -26,7 +26,7 @@ from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
 from concordance.query.index.graphs.reachability import functions_in, may_run_on_instances, places, with_members
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
-from concordance.query.names.references import uses_in_file
+from concordance.query.names.references import import_target, uses_in_file
 from concordance.query.names.resolver import resolve_subject
 
 MAX_EDGES = 3_000_000  # edges that one search visits at most
@@ -283,11 +283,14 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
     uses = uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME)
     spots = [(file.position_of(at), claim) for at, claim in uses.items()]
     inside = [(spot, claim) for spot, claim in spots if file.around(spot.scope) == source.place or source.place < 0]
-    if not inside:  # in a nested function, or in a decorator or base of the symbol
+    if not inside and source.place >= 0:  # in a nested function, or in a decorator or base of the symbol
         own = file.defined[source.place]
         inside = [(spot, claim) for spot, claim in spots if own.start_line <= spot.line <= own.end_line]
     for spot, claim in inside[:1]:
         return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
+    statements = [row for row, at, named in file.imports if import_target(index, at, named) == target.path]
+    if target.place < 0 and statements:
+        return PathStep(source, target, statements[0].line, how, Trust.EXACT.name.lower(), "import")
     if ways and may_run_on_instances(min(ways), target.key):
         how = "creates an object that may run"
         return PathStep(source, target, source.line, how, Trust.CANDIDATE.name.lower(), "special method")

@@ -78,3 +78,10 @@ def test_a_call_of_a_method_may_run_what_overrides_it(tmp_path: Path) -> None:
         ("shapes.py", 2, "is overridden by"),
         ("square.py", 10, "calls"),
     ]
+
+
+def test_a_step_by_an_import_shows_the_line_of_the_import(tmp_path: Path) -> None:
+    write(tmp_path, {"app.js": "'use strict';\nimport tools from './tools.js';\n", "tools.js": "export default {};\n"})
+    with concordance.open(tmp_path) as repository:
+        (row,) = repository.path("app.js tools.js")
+    assert (row["line"], row["how"], row["by"]) == (2, "imports", "import")
