@@ -36,6 +36,7 @@ QUESTIONS = "concordance.query.commands"
 _GROUPS = ("Build", "Ask", "Check", "Share")  # of commands, in the order of `--help`
 _GROUP_OF_TASK = {"build": "Build", "init": "Build", "watch": "Build", "show": "Ask", "batch": "Ask", "check": "Check",
                   "diff": "Check", "verify": "Check", "workspace": "Build"}  # fmt: skip
+_LONGEST_NAME = 60  # letters of what was typed that an error repeats
 _CALLBACK_SECONDS = 0.05  # after this time, the callback in which Python dropped a signal has ended
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
@@ -196,7 +197,8 @@ def _read_text(path: str) -> str:
         with click.open_file(path, "rb") as file:
             return bytes(file.read()).decode("utf-8", "replace")
     except OSError as error:
-        what = f"Cannot read {shlex.quote(path)}: {error.strerror}."
+        shown = path if len(path) <= _LONGEST_NAME else f"{path[:_LONGEST_NAME]}…"
+        what = f"Cannot read {shlex.quote(shown)}: {error.strerror}."
         raise click.UsageError(f"{what}{_instead_of_a_file(path)}") from None
 
 
@@ -204,9 +206,7 @@ def _instead_of_a_file(text: str) -> str:
     """Return advice to somebody who typed a name or a sentence where a file is expected."""
     if re.fullmatch(r"[\w.]+(::\w+)*", text) and not os.path.lexists(text):
         return f" If it is a name, try `concord define {text}`."
-    if " " in text.strip():
-        return f" If it is a text, pipe it into the command, or try `concord search {shlex.quote(text)}`."
-    return ""
+    return " If it is a text, pipe it into the command." if " " in text.strip() else ""
 
 
 def _option(option: Option) -> click.Option:
@@ -266,6 +266,8 @@ def batch(repo: str | None, no_update: bool, store: str | None, yes: bool) -> No
     concord batch
     """
     with _open_repository(repo, no_update, store, yes) as repository:
+        if sys.stdin is not None and sys.stdin.isatty():
+            click.echo("Reading questions, one JSON object per line, until Ctrl-D. Try: concord batch -h", err=True)
         gc.freeze()  # what is loaded now stays: scanning it again and again would slow down single answers
         commands: dict[str, click.Command] = {}
         for line in sys.stdin.buffer if sys.stdin is not None else ():  # None if the caller closed it

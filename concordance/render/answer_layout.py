@@ -127,9 +127,9 @@ def _table(results: list[_Result], headings: list[str], widths: list[int], room:
 
 def _stacked(results: list[_Result], columns: list[str], width: int, pen: _Pen) -> Iterator[str]:
     """Yield each result as a line of fields, continued below if need be, and a line of source. An empty line separates
-    the results of two files, unless there is about one result in each file."""
+    the results of two files, unless there is about one result in each file, or files alternate in another order."""
     files = 1 + sum(one.path != other.path for one, other in pairwise(results))
-    apart = 2 * files <= len(results)
+    apart = 2 * files <= len(results) and files == len({one.path for one in results})
     for before, result in zip([None, *results], results, strict=False):
         if apart and before is not None and before.path != result.path:
             yield ""

@@ -57,7 +57,7 @@ def resolve_position(index: Index, position: str) -> ResolvedQuestion:
     """Resolve the name at PATH:LINE:COL."""
     file, row, place = _name_at(index, position)
     if row is None:
-        return ResolvedQuestion([], f"there is no name at {position}")
+        return ResolvedQuestion([], f"there is no name at {position}{_names_on_line(file, position)}")
     if row.role in (Role.DEFINE, Role.DECLARE):
         here = [s for s in index.facts.symbols_in(file.path) if (s.line, s.col) == (row.line, row.col)]
         if here:
@@ -125,6 +125,13 @@ def _name_at(index: Index, position: str) -> tuple[OpenFile, Occurrence | None, 
         )
     place = file.at(line, col) if columns else None
     return file, file.row(place) if place is not None else None, place if place is not None else -1
+
+
+def _names_on_line(file: OpenFile, position: str) -> str:
+    """Return a clause with the names on the line of a position; "" if it has none."""
+    line = int(position.split(":")[-2])
+    names = dict.fromkeys(f"{row.name} (column {row.col})" for row in map(file.row, file.places_on(line, line)))
+    return f"; the line has {', '.join(names)}" if names else ""
 
 
 def _trail_to(index: Index, file: OpenFile, expression: int, target: int, trust: Trust) -> tuple[Hop, ...]:

@@ -427,10 +427,12 @@ def _unknown(index: Index, question: str) -> UnknownName:
 
 
 def _is_like_path(index: Index, question: str) -> bool:
-    """True if a question ends like a file of the repository, and has a folder or the name of such a file."""
-    ending = question.rpartition(".")[2]
+    """True if a question ends like a file of the repository, and has a folder, or no name before the ending."""
+    stem, _, ending = question.rpartition(".")
     names = [row[1].rpartition("/")[2] for row in index.file_rows if row[1].endswith(f".{ending}")]
-    return "." in question and bool(names) and ("/" in question or question in names)
+    if not stem or not names:
+        return False
+    return "/" in question or question in names or not index.facts.symbols_named(stem.rpartition(".")[2])
 
 
 def similar_names(index: Index, name: str) -> list[str]:

@@ -181,6 +181,7 @@ def test_what_is_not_known_is_said(repository: Repository) -> None:
     said = repository.ask("define", spot("app.py", "os.getcwd")).note
     assert "line 1 imports it from os" in said
     assert "there is no name at" in repository.ask("define", "app.py:5:1").note
+    assert "; the line has pkg (column 8), core (column 12), core (column 20)" in repository.ask("define", "app.py:2:1").note
     guess = repository.define(spot("app.py", "thing.climb", "climb"))
     assert [row["trust"] for row in guess] in (["unique_name"], ["candidate"])
 
@@ -387,6 +388,7 @@ def test_importers_are_the_other_way_round(repository: Repository) -> None:
         ("ap.py:1", "the repository has no file ap.py. Nearest: app.py"),
         ("pkg/sub/deeep.py", "the repository has no file pkg/sub/deeep.py. Nearest: pkg/sub/deep.py"),
         ("deep.py", "the repository has no file deep.py. Nearest: pkg/sub/deep.py"),
+        ("apq.py", "the repository has no file apq.py. Nearest: app.py"),
     ],
 )  # fmt: skip
 def test_wrong_questions(made: Path, repository: Repository, asked: str, said: str) -> None:
