@@ -271,9 +271,9 @@ def chapter_summary(index: Index, chapter: Chapter) -> list[Piece]:
     """Return a one-line description of a chapter."""
     if chapter.folder:
         return [*describe_folder(index, chapter.folder)]
-    own = count_noun(len(folders(index).all[""].files), "file")
-    tops = [path for path in chapter.sections if "/" not in path]
+    below = [path for path in chapter.files if "/" in path]
+    tops = list(dict.fromkeys(path.partition("/")[0] for path in below))
     return [
-        f"{own} at the root",
-        *([" and the folders ", *join_in_sentence([Mono(path) for path in tops])] if tops else []),
+        f"{count_noun(len(chapter.files) - len(below), 'file')} at the root",
+        *([f" and {len(below):,} in ", *join_in_sentence([Mono(top) for top in tops])] if tops else []),
     ]

@@ -32,6 +32,7 @@ _PICTURE = re.compile(
 )
 _SKIPPED = re.compile(r"\s*(?:[-*+] \[[ xX]\] |<|\||:?-{3,}|={3,}|\.\. |\[[^\]]+\]:|#|\+-|```|~~~|\{%|:\w+:)")
 _ATX = re.compile(r"\s{0,3}#{1,6}\s")
+_OUTLINE = re.compile(r"\*+ \w[^.:;!?]*")
 _RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
 
 
@@ -232,9 +233,10 @@ def _paragraphs(lines: list[str]) -> list[tuple[int, list[str]]]:
 
 
 def _is_heading(paragraph: list[str]) -> bool:
-    return paragraph[0].lstrip().startswith("#") or (
-        len(paragraph) > 1 and _RULE.match(paragraph[1].strip()) is not None
-    )
+    """True if a paragraph is a heading: also a lone line with a star, as in an outline, since no list has one item."""
+    if len(paragraph) == 1:
+        return paragraph[0].lstrip().startswith("#") or _OUTLINE.fullmatch(paragraph[0]) is not None
+    return paragraph[0].lstrip().startswith("#") or _RULE.match(paragraph[1].strip()) is not None
 
 
 def _is_prose(paragraph: list[str]) -> bool:

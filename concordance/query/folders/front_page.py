@@ -72,6 +72,7 @@ _END_OF_LIFE = re.compile(  # what undoes the work of something else
     r"(?:^|_|(?<=[a-z]))(?:[Ff]ree|[Dd]estroy|[Dd]elete|[Rr]elease|[Dd]ispose|[Dd]einit|[Tt]eardown|[Cc]leanup|[Uu]nref)\Z"
 )
 _ERROR = re.compile(r"(?:Error|Exception|Warning)\Z")
+_ENDED = re.compile(r"[.:!?…][”\"')]*\Z")
 _NOT_FOR_USERS = re.compile(r"\W*(?:internal|private|deprecated|obsolete|do not use)\b", re.I)
 _BUILDS = (
     "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "CMakeLists.txt", "Makefile", "BUILD.bazel",
@@ -316,7 +317,8 @@ def _public(index: Index, rows: Sequence[KeyDefinition]) -> list[KeyDefinition]:
 def _concept(index: Index, row: KeyDefinition) -> Item:
     used = f" Used by {count_noun(row.times, 'file')}."
     if row.words:
-        return Item([ref_of(index, row.id), ": ", *row.words, used])
+        ends = _ENDED.search(plain_text(row.words)) is not None
+        return Item([ref_of(index, row.id), ": ", *row.words, used if ends else f".{used}"])
     return Item([ref_of(index, row.id), f": {row.kind} in ", Ref(To.FILE, row.path), f".{used}"])
 
 

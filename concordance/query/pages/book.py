@@ -85,7 +85,7 @@ def _front(index: Index) -> list[Block]:
             [
                 f"{count_noun(len(chapters.ordered), 'chapter')} in {count_noun(len(chapters.parts), 'part')} "
                 f"cover all {count_noun(root.count, 'file')}: {file_counts_in_words(root)}. Chapters that others "
-                f"depend on come first. Reading times assume one minute per {reading_paths.LINES_PER_MINUTE} lines."
+                "depend on come first."
             ]
         )
     )

@@ -45,6 +45,17 @@ def test_concepts_are_public_and_types_stand_in_for_what_nobody_explains(tmp_pat
     assert "helper" not in concepts
 
 
+def test_a_sentence_of_a_concept_ends_before_the_next(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"core.js": "/** Joins two parts */\nexport class Joint {}\n/** Cuts a part in two. */\nexport class Cut {}\n",
+         **{f"use{n}.js": "import { Joint, Cut } from './core.js';\nnew Joint(new Cut());\n" for n in range(3)}},
+    )  # fmt: skip
+    concepts = section(tmp_path, "Core Concepts")
+    assert "“Joins two parts”. Used by 3 files." in re.sub(r"<!--.*?-->|\[\d+\]", "", concepts)
+    assert "“Cuts a part in two.” Used by 3 files." in re.sub(r"<!--.*?-->|\[\d+\]", "", concepts)
+
+
 def test_the_types_of_a_program_are_its_concepts_though_hardly_any_is_public(tmp_path: Path) -> None:
     names = [f"Part{n}" for n in range(12)]
     kinds = "".join(f"/// A part, number {n}.\npub(crate) struct {name} {{ size: u8 }}\n" for n, name in enumerate(names))

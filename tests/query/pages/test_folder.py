@@ -276,6 +276,13 @@ def test_readme_openings(folder: Path) -> None:
     assert name_of(index) == "Tool"
 
 
+def test_an_opening_ends_at_a_heading_of_an_outline(folder: Path) -> None:
+    text = "Welcome to tool!\n\nTool finds things.\n\n* Dependencies\n\nTool needs an engine.\n"
+    found = read_opening(make_index(folder, {"README": text}), "README")
+    assert found is not None
+    assert found.text == "Welcome to tool!\n\nTool finds things."
+
+
 def test_an_opening_right_below_its_heading(folder: Path) -> None:
     index = make_index(folder, {"README.md": "# A tool\nIt makes other tools of wood.\n\n1. First, take some wood.\n"})
     found = read_opening(index, "README.md")

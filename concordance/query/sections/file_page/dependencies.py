@@ -114,7 +114,8 @@ def _module(model: FileModel, module: str, rows: list[_ResolvedImport]) -> list[
     shown = [f"L{line}" for line in lines[:_MAX_IMPORT_LINES]]
     if len(lines) > _MAX_IMPORT_LINES:
         shown.append(count_noun(len(lines) - _MAX_IMPORT_LINES, "more line"))
-    return [*pieces, " ", *join_in_sentence(shown), *(Cite(model.path, line) for line in lines[:_MAX_IMPORT_LINES])]
+    cites = {f"L{line}": [Cite(model.path, line)] for line in lines[:_MAX_IMPORT_LINES]}
+    return [*pieces, " ", *(one for piece in join_in_sentence(shown) for one in (piece, *cites.get(str(piece), ())))]
 
 
 def _name(model: FileModel, row: _ResolvedImport) -> Piece:
