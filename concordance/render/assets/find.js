@@ -5,6 +5,8 @@
   var DEEPEST = 16, MOST_FILES = 24;
   var TYPES = ["class", "struct", "union", "enum", "interface", "type", "module", "namespace"];
   var RUN = ["function", "method", "macro", "property", "op"];
+  var HEADING = /\.(?![\d\s.])/g; // between headings, but not in "Version 2.0"
+  var COMMON = /^(?:an?|and|are|be|by|can|do|does|for|how|i|in|is|it|of|on|or|the|to|what|when|where|which|why|with)$/i;
   var directory = null;
 
   function parts(name) { return name.match(PART) || [name]; }
@@ -91,15 +93,16 @@
       var kind = directory.kinds[one[0]], where = entry.p[one[1]], path = Array.isArray(where) ? where[0] : where || "";
       var stem = Array.isArray(where) ? where[1] : where, home = one[3] || "", said = (path + " " + home + " " + row[0]).toLowerCase();
       if (!isKind(kind, asked.kind) || (asked.folder && !(path + "/").startsWith(asked.folder + "/"))) return;
-      if (!others.every(function (word) { return said.includes(word.toLowerCase()); })) return;
+      var have = others.filter(function (word) { return said.includes(word.toLowerCase()); }).length;
+      if (have < (asked.loosely ? Math.ceil(others.length / 2) : others.length)) return;
       var href = kind === "file" ? site.href(stem + "_docs.html")
         : directory.pages.includes(kind) ? site.href(one[4])
         : one[4] ? site.href(stem + "_defs/" + one[4] + ".html") : site.href(stem + "_source.html") + "#L" + one[2];
       var isPage = entry.group === "p";
       found.push({
-        name: row[0], home: home && !isPage ? home + "." : "", kind: kind, path: path, line: isPage || kind === "keyword" ? 0 : one[2], href: href, text: isPage ? home : "",
+        name: row[0], home: home && !isPage ? (kind === "heading" ? home.replace(HEADING, " › ") + " › " : home + ".") : "", kind: kind, path: path, line: isPage || kind === "keyword" ? 0 : one[2], href: href, text: isPage ? home : "",
         where: kind === "keyword" ? "in " + one[2].toLocaleString("en") + (one[2] === 1 ? " file" : " files") : "",
-        score: quality * 10 + row[1] * 4 - row[0].length - place * 40 - (kind === "file" ? 60 : 0)
+        score: quality * 10 + have * 100 + row[1] * 4 - row[0].length - place * 40 - (kind === "file" ? 60 : 0)
       });
     });
     if (row[2] && found.length === row.length - 3 && found.length) {
@@ -112,7 +115,9 @@
   /* --- a query */
 
   function words(asked) {
-    var text = asked.text, all = text.split(" "), main = all.reduce(function (one, other) { return other.length > one.length ? other : one; }, "");
+    var text = asked.text, all = text.split(" "), telling = all.filter(function (word) { return !COMMON.test(word); });
+    if (telling.length) all = telling;
+    var main = all.reduce(function (one, other) { return other.length > one.length ? other : one; }, "");
     var pieces = main.split(/::|[./#]/).filter(Boolean);
     if (/\.\w{1,4}$/.test(main) && (main.includes("/") || asked.kind === "file")) pieces = main.split("/").filter(Boolean);
     var last = pieces.pop() || main;
@@ -141,10 +146,14 @@
     var state = { found: [], seen: new Set(), total: 0, left: [] };
     await among(groups(asked), asked, said, state, most);
     if (!asked.kind && state.found.length < most) await among(["k"], asked, said, state, most);
+    if (!state.found.length && said.others.length > 1) {
+      state.seen.clear();
+      await among(groups(asked).concat(asked.kind ? [] : ["k"]), Object.assign({ loosely: true }, asked), said, state, most);
+    }
     var found = state.found, rough = !found.length && !asked.exact;
     if (rough) await roughly(found, state.seen, asked, said);
     found.sort(function (one, other) { return other.score - one.score || (one.path < other.path ? -1 : 1); });
-    var note = rough && found.length ? "Showing results for " + found[0].name + "." : "";
+    var note = rough && found.length ? "Showing results for " + found[0].name : "";
     if (!found.length) note = state.left.length ? "Nothing found among the best matches; type more letters of the name."
       : "Nothing found. This copy of the site knows names, paths, and the titles and first paragraphs of documents; to search all text, run concord serve.";
     return { rows: found.slice(0, most), total: Math.max(state.total, found.length), note: note };

@@ -117,7 +117,7 @@
   }
 
   function told(found) {
-    if (found.note && !found.rows.length) return found.note.trim();
+    if (found.note && !found.rows.length) return found.note.trim().replace(/^./, function (first) { return first.toUpperCase(); });
     if (!found.rows.length) return "Nothing found. Try fewer letters, or another kind.";
     return found.note || "";
   }

@@ -369,8 +369,9 @@ class HtmlWriter:
 
     def _label(self, ref: Ref) -> str:
         """Return a link's label; the file name of a page of the book is replaced by its name on the site."""
+        folder, slash, label = ref.label.rpartition("/")
         name = self.addresses.page(ref).rpartition("/")[2]
-        return name if f"{name.removesuffix('.html')}.md" == ref.label else ref.label
+        return f"{folder}{slash}{name}" if f"{name.removesuffix('.html')}.md" == label else ref.label
 
     def _line(self, line: Line, last: int = 0) -> str:
         last = last or line.last
