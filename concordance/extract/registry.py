@@ -25,13 +25,23 @@ _DESCRIBED = MappingProxyType(
         **dict.fromkeys(("dart", "kotlin", "swift"), _BOTH),
     }
 )
-# The separators of common languages: most questions need them, and loading a reader takes longer than answering.
+# What most questions need of languages: loading a reader takes longer than answering.
 _SEPARATORS = MappingProxyType(
     {
         **dict.fromkeys(("go", "java", "javascript", "python", "typescript"), "."),
         **dict.fromkeys(("c", "cpp", "cuda", "objc", "objcpp", "rust"), "::"),
     }
 )
+_TITLES = MappingProxyType(
+    {
+        "c": "C", "cmake": "CMake", "cpp": "C++", "cuda": "CUDA", "dockerfile": "Dockerfile", "go": "Go", "ini": "INI",
+        "java": "Java", "javascript": "JavaScript", "json": "JSON", "make": "Make", "markdown": "Markdown",
+        "objc": "Objective-C", "objcpp": "Objective-C++", "proto": "Protocol Buffers", "python": "Python",
+        "rst": "reStructuredText", "rust": "Rust", "shell": "Shell", "starlark": "Starlark", "text": "Plain text",
+        "toml": "TOML", "typescript": "TypeScript", "yaml": "YAML",
+    }
+)  # fmt: skip
+_PROSE = frozenset(("markdown", "rst", "text"))
 
 
 @cache
@@ -60,6 +70,11 @@ def separator_of(name: str) -> str:
     return _SEPARATORS.get(name) or language_of(name).separator
 
 
+def title_of(name: str) -> str:
+    """Return the title of a language, such as `C++`."""
+    return _TITLES.get(name) or language_of(name).title
+
+
 def is_analysed(name: str) -> bool:
     """False for a programming language without a reader: only its words are indexed, so nothing follows from what was
     not found in its files."""
@@ -81,7 +96,7 @@ def aliases() -> Mapping[str, str]:
 
 def is_prose(name: str) -> bool:
     """True if the files of a language with a reader are usually documents."""
-    return language_of(name).category is Category.DOCUMENTATION
+    return name in _PROSE if name in _TITLES else language_of(name).category is Category.DOCUMENTATION
 
 
 @cache

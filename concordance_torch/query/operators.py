@@ -94,15 +94,22 @@ def without_overload(name: str) -> str:
 
 
 @shared_until(Aspect.BRIDGES)
+def _with_schema(index: Index) -> frozenset[str]:
+    """Return the base names of the operators that have a schema outside of tests."""
+    rows = (row for row in bridges_of(index).saying(SCHEMA) if "::" in row.name)
+    return frozenset(
+        without_overload(row.name) for row in rows if index.category_of(index.path_of(row.source)) != Category.TEST
+    )
+
+
+@shared_until(Aspect.BRIDGES)
 def _overloads(index: Index) -> dict[str, list[str]]:
     """Return the full names of each operator that has a schema outside of tests, by its base name, in page order."""
-    overloads: dict[str, set[str]] = {}
     every: dict[str, set[str]] = {}
     for row in bridges_of(index).rows:
         if "::" in row.name and row.says != STUB:
             every.setdefault(without_overload(row.name), set()).add(row.name)
-            if row.says == SCHEMA and index.category_of(index.path_of(row.source)) != Category.TEST:
-                overloads.setdefault(without_overload(row.name), set())
+    overloads = _with_schema(index)
     largest = Counter(
         name.rpartition("::")[0] for name in overloads
     )  # the namespace with the most operators comes first
@@ -118,7 +125,7 @@ def names(index: Index) -> list[str]:
 def is_operator(index: Index, name: str) -> bool:
     """True if an operator of this name has a page."""
     index.reads.note(Aspect.BRIDGES_OF_NAME, name)
-    return name in _overloads(index)
+    return name in _with_schema(index)
 
 
 def operator(index: Index, name: str) -> OperatorInfo | None:

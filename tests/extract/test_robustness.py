@@ -15,7 +15,7 @@ from functools import cache
 
 import pytest
 
-from concordance.base.model import ROLES, FileFacts, Kind, Role
+from concordance.base.model import ROLES, Category, FileFacts, Kind, Role
 from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
 from concordance.extract.text.source_text import Source
@@ -262,3 +262,10 @@ def test_macros_of_hostile_headers(language: str) -> None:
 
 def test_separators_of_common_languages_are_those_of_their_readers() -> None:
     assert {name: registry.separator_of(name) for name in registry.readers()} == {name: registry.language_of(name).separator for name in registry.readers()}
+
+
+def test_titles_and_prose_are_those_of_the_readers() -> None:
+    names = (*registry.readers(), "ruby")
+    assert {name: registry.title_of(name) for name in names} == {name: registry.language_of(name).title for name in names}
+    prose = {name for name in names if registry.language_of(name).category is Category.DOCUMENTATION}
+    assert {name for name in names if registry.is_prose(name)} == prose

@@ -14,7 +14,7 @@ from heapq import nsmallest
 
 from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.base.paths import parent_folders
-from concordance.extract.registry import is_analysed, is_prose, language_of
+from concordance.extract.registry import is_analysed, is_prose, title_of
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, incremental, memoised, shared_until, unrecorded_copy
 from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, most_used, used_definitions
@@ -184,7 +184,7 @@ def _own_totals(index: Index, path: str) -> Folder:
         folder.lines += file.lines
         folder.size += file.size
         folder.tests += ledger(index).tests[name]
-        title = language_of(file.language).title if file.language and not file.skip else ""
+        title = title_of(file.language) if file.language and not file.skip else ""
         title = title if is_analysed(file.language) else f"{title}{UNREAD}"
         if title and title != "Plain text":
             folder.languages[title] += 1
@@ -330,7 +330,7 @@ _NOUNS = {  # for files without a known language
 
 def noun_of(file: File) -> str:
     """Return the noun that a file is counted with; its plural ends in "s"."""
-    title = language_of(file.language).title if file.language and not file.skip else "Plain text"
+    title = title_of(file.language) if file.language and not file.skip else "Plain text"
     if file.type.endswith(" image"):
         return "image"
     if file.category == Category.DOCUMENTATION and (is_prose(file.language) or file.language in _PROSE):

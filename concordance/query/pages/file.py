@@ -37,11 +37,10 @@ from concordance.query.index.history import file_history
 from concordance.query.index.ledger import files_identical_to, is_empty
 from concordance.query.index.repository import Index
 from concordance.query.markup.documents.rendered import document_blocks, document_parts
-from concordance.query.search.absence import not_analysed
+from concordance.query.search.absence import not_analysed, skip_reason
 from concordance.query.sections.file_page import sections
 from concordance.query.sections.file_page.dependencies import BRIDGES_PART, bridge_parts
 from concordance.query.sections.licences import licence
-from concordance.query.sections.listing import skip_reason
 from concordance.query.sections.owner_notes import describe_owner, notes_section
 from concordance.query.sections.section_order import titles
 from concordance.query.sections.structure import Structure

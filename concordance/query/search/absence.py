@@ -36,6 +36,10 @@ _FOUND_BY_NAME = re.compile(
 )
 
 _IMPORTED = (Category.SOURCE, Category.TEST, Category.EXAMPLE, Category.BENCHMARK)  # settings and documents are not
+_SKIPPED = {
+    Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",
+    Skip.SUBMODULE: "a submodule", Skip.UNREADABLE: "unreadable",
+}  # fmt: skip
 
 
 def is_linked(file: File) -> bool:
@@ -48,6 +52,12 @@ def not_analysed(file: File) -> str:
     if file.skip != Skip.NONE or is_analysed(file.language):
         return ""
     return f"{language_of(file.language).title} is recognised but not analysed."
+
+
+def skip_reason(file: File) -> str:
+    """Return the reason why a file is not shown."""
+    why = _SKIPPED.get(Skip(file.skip), file.skip)
+    return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."
 
 
 def unread_languages(index: Index) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.errors import Unreadable
-from concordance.base.model import ROLES, File, Finding, Kind, ListedFile, Role, Skip, Trust, unpack_column
+from concordance.base.model import ROLES, Finding, Kind, ListedFile, Role, Skip, Trust, unpack_column
 from concordance.collect import walk
 from concordance.collect.blame import Blame, blame
 from concordance.extract import ruleset
@@ -27,6 +27,7 @@ from concordance.query.index.findings import active_rules
 from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import BINDING_ROLES, ImportOrigins, Resolution, local_kind, with_definitions
+from concordance.query.search.absence import skip_reason
 
 PAGE_LINES = 20_000  # lines of a page; a longer file has several pages
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
@@ -374,15 +375,3 @@ def blame_lines(index: Index, path: str) -> Blame:
     if not blamed.note and sum(count for count, _ in blamed.ranges) != len(lines):
         return Blame(note="git splits its lines differently")
     return blamed
-
-
-_UNREAD = {
-    Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",
-    Skip.SUBMODULE: "a submodule", Skip.UNREADABLE: "unreadable",
-}  # fmt: skip
-
-
-def skip_reason(file: File) -> str:
-    """Return the reason why a file is not shown."""
-    why = _UNREAD.get(Skip(file.skip), file.skip)
-    return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."

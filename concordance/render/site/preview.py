@@ -23,7 +23,8 @@ from concordance.collect import path_patterns, walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import registry
 from concordance.extract.text.highlight import highlight_spans
-from concordance.query.sections.listing import PAGE_LINES, Listing, clip_spans, page_count, skip_reason
+from concordance.query.search.absence import skip_reason
+from concordance.query.sections.listing import PAGE_LINES, Listing, clip_spans, page_count
 from concordance.render.site import html, page_frame, source_listing
 from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.files import HTML, SCRIPT, SiteFile, encode_page, folder_script, folders_and_files
