@@ -1,5 +1,5 @@
-/* The search field: results while you type, kinds as buttons and prefixes, arrow keys and Enter, the query in the
-   address. It asks a server; a static site loads `find.js` instead, which reads the search files. */
+/* The search field: results while you type, kinds, arrow keys and Enter, the query in the address. It asks a server;
+   a static site loads `find.js` instead, which reads the search files. */
 (function () {
   "use strict";
   var site = window.concordance, make = site.make, $ = site.$;
@@ -45,18 +45,20 @@
     return answer.then(function (found) { found.asked = asked; return found; });
   }
 
+  function sentence(text) { return text[0].toUpperCase() + text.slice(1); }
+
   function fromServer(text, most, signal) {
     var url = site.base + "api/search?addresses=1&number=" + most + "&q=" + encodeURIComponent(text.trim());
     return fetch(url, { signal: signal, headers: { Accept: "application/json" } }).then(function (reply) {
       return reply.json().then(function (said) {
-        if (!reply.ok) return { rows: [], note: said.error ? said.error[0].toUpperCase() + said.error.slice(1) + ". " + (said.hint || said.what_to_do || "") : "The server could not answer; try again." };
+        if (!reply.ok) return { rows: [], note: said.error ? sentence(said.error) + ". " + (said.hint || "") : "The server did not answer; try again." };
         var rows = said.filter(function (row) { return row.address; }).map(fromRow);
         return { rows: rows, total: rows.length, full: rows.length >= most, note: decodeURIComponent(reply.headers.get("X-Note") || "") };
       });
     });
   }
 
-  var HEADING = /\.(?![\d\s.])/g;  // between headings, but not in "Version 2.0" or "e.g. this"
+  var HEADING = /\.(?![\d\s.])/g;  // not in "2.0" or "e.g. this"
 
   function fromRow(row) {
     var called = row.called || row.symbol, isHeading = row.kind === "heading";
@@ -117,7 +119,7 @@
   }
 
   function told(found) {
-    if (found.note && !found.rows.length) return found.note.trim().replace(/^./, function (first) { return first.toUpperCase(); });
+    if (found.note && !found.rows.length) return sentence(found.note.trim());
     if (!found.rows.length) return "Nothing found. Try fewer letters, or another kind.";
     return found.note || "";
   }
