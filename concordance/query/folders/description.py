@@ -46,11 +46,11 @@ def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
         path = files.get(name)
         if path is None or ledger(index).files[path].skip:
             continue
-        opening_text = read_opening(index, path) if is_prose(index.language_of(path)) else None
-        doc = opening_text.text if opening_text is not None else outline(index, path).doc
+        opening = read_opening(index, path) if is_prose(index.language_of(path)) else None
+        doc = opening.text if opening is not None else outline(index, path).doc
         sentence = first_sentence(doc, index.language_of(path))
-        opening = sentence.partition(" ")[0].strip("`:")
-        about_file = opening in folders(index).all[folder].files or opening.lower() in files  # an entry of a list
+        first_word = sentence.partition(" ")[0].strip("`:")
+        about_file = first_word in folders(index).all[folder].files or first_word.lower() in files  # a list's entry
         if is_statement(sentence) and not about_file:
             descriptions.append(FolderDescription(path, doc))
     return descriptions
